@@ -1,0 +1,71 @@
+// The first script of every command. It is plain CommonJS that any Node since 12 understands, because on a fresh clone
+// nothing is installed yet and the machine's Node may be old. It installs what package-lock.json names (once: a stamp
+// remembers which lock file was installed), then hands over to the Node 24 that came with it.
+//
+//   node tools/start.cjs test [arguments…]   runs tools/test.ts with Node 24
+"use strict";
+const { spawn, spawnSync } = require("child_process");
+const { createHash } = require("crypto");
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
+
+const top = path.resolve(__dirname, "..");
+const modules = path.join(top, "node_modules");
+const stamp = path.join(modules, ".memhog-installed");
+
+main().catch(function fail(error) {
+  process.stderr.write("start: " + error.message + "\n");
+  process.exit(1);
+});
+
+async function main() {
+  const command = process.argv[2];
+  const script = path.join(top, "tools", command + ".ts");
+  if (command === undefined || !fs.existsSync(script)) throw new Error("no such command: " + command + " (expected tools/" + command + ".ts)");
+  await install();
+  const env = Object.assign({}, process.env);
+  env.PATH = path.join(modules, ".bin") + path.delimiter + env.PATH;
+  // `npm exec` and old npm versions leave hints for the outer Node behind; they would mislead the inner one.
+  delete env.NODE_CHANNEL_FD;
+  const child = spawn(path.join(modules, ".bin", "node"), [script].concat(process.argv.slice(3)), { stdio: "inherit", env: env });
+  // The terminal sends Ctrl-C to the whole process group: the child decides what to do with it, we only wait.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => { if (signal !== "SIGINT") child.kill(signal); });
+  child.on("exit", (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
+}
+
+/** Installs the dependencies if the lock file is not the one that was installed last. */
+async function install() {
+  const wanted = createHash("sha256").update(fs.readFileSync(path.join(top, "package-lock.json"))).digest("hex");
+  if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === wanted) return;
+  const since = Date.now();
+  const progress = startProgress("installing dependencies");
+  const log = [];
+  const code = await new Promise((resolve, reject) => {
+    // --include=dev: NODE_ENV=production must not leave us without Node 24.
+    const npm = spawn("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
+    npm.stdout.on("data", (data) => log.push(data));
+    npm.stderr.on("data", (data) => log.push(data));
+    npm.on("error", reject);
+    npm.on("close", resolve);
+  });
+  progress.stop();
+  if (code !== 0) throw new Error("`npm ci` failed with exit code " + code + ":\n" + Buffer.concat(log).toString());
+  const node = spawnSync(path.join(modules, ".bin", "node"), ["--version"], { encoding: "utf8" });
+  if (node.status !== 0 || !/^v2[4-9]\./.test(node.stdout)) {
+    throw new Error("expected Node 24 or newer in node_modules/.bin, found " + (node.stdout || node.error) +
+      "\nThe `node` package installs it in a preinstall script: allow install scripts (npm config get ignore-scripts) and try again.");
+  }
+  fs.writeFileSync(stamp, wanted);
+  process.stderr.write("installed dependencies in " + Math.round((Date.now() - since) / 1000) + " s\n");
+}
+
+/** A line that counts seconds on a terminal, and a line every ten seconds elsewhere. */
+function startProgress(what) {
+  const since = Date.now();
+  const seconds = () => Math.round((Date.now() - since) / 1000);
+  const tty = process.stderr.isTTY;
+  process.stderr.write(what + " …" + (tty ? "" : "\n"));
+  const timer = setInterval(() => process.stderr.write(tty ? "\r" + what + " … " + seconds() + " s" : what + " … " + seconds() + " s\n"), tty ? 1000 : 10000);
+  return { stop: () => { clearInterval(timer); if (tty) process.stderr.write("\r\u001b[K"); } };
+}

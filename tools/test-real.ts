@@ -1,0 +1,19 @@
+// npm run test:real [-- --kubernetes 1.32] [vitest arguments]: every test that runs on a real Kubernetes. It sets the
+// cluster up itself (packages/localcluster); the version reaches the tests by the environment because vitest has workers.
+import { parseArgs } from "node:util";
+import { run } from "./process.ts";
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  options: { kubernetes: { type: "string" }, help: { type: "boolean", short: "h" } },
+  allowPositionals: true,
+});
+if (values.help) {
+  console.log(
+    "Usage: npm run test:real [-- --kubernetes VERSION] [FILTER…]\n\nRuns every test that needs a real Kubernetes, on the newest supported version unless told otherwise.",
+  );
+  process.exit(0);
+}
+const env = values.kubernetes === undefined ? process.env : { ...process.env, LOCALCLUSTER_KUBERNETES: values.kubernetes };
+const reporters = ["--reporter=default", "--reporter=./tools/closing-line.ts"];
+process.exit(await run("vitest", ["run", "--project", "real", ...reporters, ...positionals], env));
