@@ -49,15 +49,6 @@ const rules: readonly Rule[] = [
 /** Only these doors of our packages exist. */
 const doors = /^@memhog\/(runtime|localcluster|simulator)(\/testing)?$/;
 
-const files = globSync("{packages,operators,workloads,bench,tools}/**/*.ts", {
-  cwd: top,
-  exclude: (name) => /node_modules/.test(String(name)),
-});
-const complaints = files.flatMap((file) => importsOf(file).flatMap((target) => judge(file, target)));
-for (const complaint of complaints) console.log(complaint);
-console.log(`${files.length} files, ${complaints.length} forbidden arrows`);
-process.exit(complaints.length === 0 ? 0 : 1);
-
 /** The imports of a file: paths below the top for our own files, names for packages. */
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(top, file), "utf8");
@@ -69,7 +60,8 @@ function importsOf(file: string): readonly string[] {
     .map((name) => (name.startsWith(".") ? normalize(join(dirname(file), name)) : name));
 }
 
-function judge(file: string, target: string): readonly string[] {
+/** What is wrong with a file that imports this target (a path below the top, or a package name): nothing, or one complaint. */
+export function judge(file: string, target: string): readonly string[] {
   if (target.startsWith("@memhog/") && !doors.test(target))
     return [`${file}: ${target} is not a door; enter packages by their exports`];
   const own =
@@ -87,4 +79,15 @@ function judge(file: string, target: string): readonly string[] {
 /** packages/runtime/src/x.ts → packages/runtime */
 function packageOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
+}
+
+if (import.meta.main) {
+  const files = globSync("{packages,operators,workloads,bench,tools}/**/*.ts", {
+    cwd: top,
+    exclude: (name) => /node_modules/.test(String(name)),
+  });
+  const complaints = files.flatMap((file) => importsOf(file).flatMap((target) => judge(file, target)));
+  for (const complaint of complaints) console.log(complaint);
+  console.log(`${files.length} files, ${complaints.length} forbidden arrows`);
+  process.exit(complaints.length === 0 ? 0 : 1);
 }

@@ -15,14 +15,14 @@ const modules = path.join(top, "node_modules");
 const stamp = path.join(modules, ".memhog-installed");
 
 main().catch(function fail(error) {
-  process.stderr.write("start: " + error.message + "\n");
+  process.stderr.write(`start: ${error.message}\n`);
   process.exit(1);
 });
 
 async function main() {
   const command = process.argv[2];
-  const script = path.join(top, "tools", command + ".ts");
-  if (command === undefined || !fs.existsSync(script)) throw new Error("no such command: " + command + " (expected tools/" + command + ".ts)");
+  const script = path.join(top, "tools", `${command}.ts`);
+  if (command === undefined || !fs.existsSync(script)) throw new Error(`no such command: ${command} (expected tools/${command}.ts)`);
   await install();
   const env = Object.assign({}, process.env);
   env.PATH = path.join(modules, ".bin") + path.delimiter + env.PATH;
@@ -50,14 +50,14 @@ async function install() {
     npm.on("close", resolve);
   });
   progress.stop();
-  if (code !== 0) throw new Error("`npm ci` failed with exit code " + code + ":\n" + Buffer.concat(log).toString());
+  if (code !== 0) throw new Error(`npm ci failed with exit code ${code}:\n${Buffer.concat(log).toString()}`);
   const node = spawnSync(path.join(modules, ".bin", "node"), ["--version"], { encoding: "utf8" });
   if (node.status !== 0 || !/^v2[4-9]\./.test(node.stdout)) {
-    throw new Error("expected Node 24 or newer in node_modules/.bin, found " + (node.stdout || node.error) +
-      "\nThe `node` package installs it in a preinstall script: allow install scripts (npm config get ignore-scripts) and try again.");
+    throw new Error(`expected Node 24 or newer in node_modules/.bin, found ${node.stdout || node.error}\n` +
+      "The package `node` brings it in a preinstall script: allow install scripts (npm config get ignore-scripts) and try again.");
   }
   fs.writeFileSync(stamp, wanted);
-  process.stderr.write("installed dependencies in " + Math.round((Date.now() - since) / 1000) + " s\n");
+  process.stderr.write(`installed dependencies in ${Math.round((Date.now() - since) / 1000)} s\n`);
 }
 
 /** A line that counts seconds on a terminal, and a line every ten seconds elsewhere. */
@@ -65,7 +65,7 @@ function startProgress(what) {
   const since = Date.now();
   const seconds = () => Math.round((Date.now() - since) / 1000);
   const tty = process.stderr.isTTY;
-  process.stderr.write(what + " …" + (tty ? "" : "\n"));
-  const timer = setInterval(() => process.stderr.write(tty ? "\r" + what + " … " + seconds() + " s" : what + " … " + seconds() + " s\n"), tty ? 1000 : 10000);
+  process.stderr.write(`${what} …${tty ? "" : "\n"}`);
+  const timer = setInterval(() => process.stderr.write(tty ? `\r${what} … ${seconds()} s` : `${what} … ${seconds()} s\n`), tty ? 1000 : 10000);
   return { stop: () => { clearInterval(timer); if (tty) process.stderr.write("\r\u001b[K"); } };
 }

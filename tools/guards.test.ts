@@ -1,0 +1,40 @@
+// A guard that never barks may be asleep: each of them is shown something it must refuse.
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { judge } from "./arrows.ts";
+
+describe("arrows", () => {
+  const refused = [
+    { file: "packages/runtime/src/objects/quantity.ts", target: "packages/runtime/src/concurrency/backoff.ts" },
+    { file: "packages/runtime/src/client/client.ts", target: "packages/runtime/src/cache/store.ts" },
+    { file: "packages/localcluster/src/cluster.ts", target: "@memhog/runtime" },
+    { file: "operators/memhog/src/act/resize.ts", target: "packages/runtime/src/client/client.ts" },
+    { file: "operators/memhog/src/act/resize.ts", target: "@memhog/runtime/src/client/client.ts" },
+    { file: "operators/memhog/src/decide/decide.ts", target: "operators/memhog/src/observe/prometheus.ts" },
+  ];
+  it.each(refused)("$file may not import $target", ({ file, target }) => expect(judge(file, target)).toHaveLength(1));
+
+  const allowed = [
+    { file: "packages/runtime/src/cache/store.ts", target: "packages/runtime/src/client/client.ts" },
+    { file: "packages/runtime/src/client/client.cluster.test.ts", target: "@memhog/localcluster/testing" },
+    { file: "operators/memhog/src/decide/decide.ts", target: "operators/memhog/src/model/memory.ts" },
+    { file: "operators/memhog/src/act/resize.ts", target: "@memhog/runtime" },
+    { file: "packages/runtime/src/client/client.ts", target: "undici" },
+  ];
+  it.each(allowed)("$file may import $target", ({ file, target }) => expect(judge(file, target)).toEqual([]));
+});
+
+describe("the environment rule", () => {
+  const lint = (path: string, source: string) => {
+    const { stdout, stderr } = spawnSync("biome", ["lint", `--stdin-file-path=${path}`], { input: source, encoding: "utf8" });
+    return stdout + stderr;
+  };
+  it.each(["Date.now()", "Math.random()", "new Date()", "setTimeout(() => {}, 1)", "performance.now()", "fetch(url)"])(
+    "refuses %s in the runtime and says what to use",
+    (use) => expect(lint("packages/runtime/src/cache/x.ts", `export const x = () => ${use};\n`)).toMatch(/comes in by the door/),
+  );
+  it("allows it where the door is", () =>
+    expect(lint("packages/runtime/src/concurrency/system-environment.ts", "export const x = () => Date.now();\n")).not.toMatch(
+      /by the door/,
+    ));
+});
