@@ -1,7 +1,11 @@
 // A guard that never barks may be asleep: each of them is shown something it must refuse.
 import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { judge } from "./arrows.ts";
+import { top } from "./process.ts";
 
 describe("arrows", () => {
   const refused = [
@@ -25,9 +29,19 @@ describe("arrows", () => {
 });
 
 describe("the environment rule", () => {
+  // A copy of the configuration in a folder of its own: the rule goes by path, and the tree stays untouched.
   const lint = (path: string, source: string) => {
-    const { stdout, stderr } = spawnSync("biome", ["lint", `--stdin-file-path=${path}`], { input: source, encoding: "utf8" });
+    using folder = mkdtempDisposableSync(join(tmpdir(), "guards-"));
+    const configuration = JSON.parse(readFileSync(join(top, "biome.json"), "utf8"));
+    writeAt(join(folder.path, "biome.json"), JSON.stringify({ ...configuration, $schema: undefined, vcs: { enabled: false } }));
+    writeAt(join(folder.path, "tools/environment.grit"), readFileSync(join(top, "tools/environment.grit"), "utf8"));
+    writeAt(join(folder.path, path), source);
+    const { stdout, stderr } = spawnSync("biome", ["lint", path], { cwd: folder.path, encoding: "utf8" });
     return stdout + stderr;
+  };
+  const writeAt = (path: string, content: string) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
   };
   it.each(["Date.now()", "Math.random()", "new Date()", "setTimeout(() => {}, 1)", "performance.now()", "fetch(url)"])(
     "refuses %s in the runtime and says what to use",
