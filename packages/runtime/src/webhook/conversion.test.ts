@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { Kind, KubernetesObject } from "../objects/object.ts";
+import { answerConversion, convert } from "./conversion.ts";
+
+interface Sized extends KubernetesObject {
+  readonly spec: { readonly size?: number; readonly replicas?: number; readonly count?: number };
+}
+const Gordon: Kind = { group: "operator.prgcont.cz", version: "v1", kind: "Gordon", plural: "gordons", namespaced: true };
+const gordon = (version: string, spec: Sized["spec"]): Sized => ({
+  apiVersion: `operator.prgcont.cz/${version}`,
+  kind: "Gordon",
+  metadata: { name: "g", uid: "1", labels: { a: "b" } },
+  spec,
+});
+
+// v1 is the hub; v1alpha1 and v1beta1 only know the way to it and back.
+const gordons = convert(Gordon, {
+  v1alpha1: { v1: (old: Sized) => ({ ...old, spec: { replicas: old.spec.size } }) as Sized },
+  v1beta1: { v1: (old: Sized) => ({ ...old, spec: { replicas: old.spec.count } }) as Sized },
+  v1: {
+    v1alpha1: (now: Sized) => ({ ...now, spec: { size: now.spec.replicas } }) as Sized,
+    v1beta1: (now: Sized) => ({ ...now, spec: { count: now.spec.replicas } }) as Sized,
+  },
+});
+
+const ask = (to: string, ...objects: readonly KubernetesObject[]) =>
+  answerConversion({ uid: "7", desiredAPIVersion: `operator.prgcont.cz/${to}`, objects }, [gordons]);
+
+describe("a conversion", () => {
+  it("takes the step that leads there", () => {
+    expect(ask("v1", gordon("v1alpha1", { size: 3 }))).toEqual({
+      uid: "7",
+      result: { status: "Success" },
+      convertedObjects: [gordon("v1", { replicas: 3 })],
+    });
+  });
+
+  it("finds its way over a version in between", () => {
+    expect(ask("v1beta1", gordon("v1alpha1", { size: 3 })).convertedObjects).toEqual([gordon("v1beta1", { count: 3 })]);
+  });
+
+  it("leaves an object that is there already as it is", () => {
+    expect(ask("v1", gordon("v1", { replicas: 3 })).convertedObjects).toEqual([gordon("v1", { replicas: 3 })]);
+  });
+
+  it("keeps what identifies the object, whatever a step did to it, but lets labels and annotations change", () => {
+    const clumsy = convert(Gordon, { v1alpha1: { v1: () => ({ metadata: { name: "other", annotations: { c: "d" } } }) } });
+    const { convertedObjects } = answerConversion(
+      { uid: "7", desiredAPIVersion: "operator.prgcont.cz/v1", objects: [gordon("v1alpha1", {})] },
+      [clumsy],
+    );
+    expect(convertedObjects).toEqual([
+      { apiVersion: "operator.prgcont.cz/v1", kind: "Gordon", metadata: { name: "g", uid: "1", annotations: { c: "d" } } },
+    ]);
+  });
+
+  it("fails as a whole, and names what it knows, when there is no way", () => {
+    const answer = ask("v2", gordon("v1", { replicas: 1 }));
+    expect(answer.convertedObjects).toEqual([]);
+    expect(answer.result).toMatchObject({
+      status: "Failure",
+      message: expect.stringContaining("from v1 to v2, found only v1alpha1 → v1"),
+    });
+  });
+
+  it("fails for a kind nobody converts", () => {
+    const stranger = { apiVersion: "operator.prgcont.cz/v1", kind: "Nodrog" };
+    expect(ask("v1", stranger).result).toMatchObject({ status: "Failure", message: expect.stringContaining("Nodrog") });
+  });
+});

@@ -1,0 +1,111 @@
+// Conversion: a CRD with several versions stores one of them, and the API server asks us for the others
+// (apiextensions.k8s.io/v1 ConversionReview). An operator writes the steps it knows; the way from any version to any other
+// is found through them, so n versions around one need 2(n-1) steps and not n(n-1).
+//
+//     convert(Gordon, {
+//       v1alpha1: { v1: (old: GordonV1Alpha1) => ({ …, spec: { gordon: { replicas: old.spec.size } } }) },
+//       v1: { v1alpha1: (gordon: Gordon) => ({ …, spec: { size: gordon.spec.gordon.replicas } }) },
+//     })
+//
+// Steps must lose nothing: what an older version has no field for belongs into an annotation.
+import type { Kind, KubernetesObject } from "../objects/object.ts";
+import { ConversionError } from "./errors.ts";
+
+/** One step from a version to another; it need not set apiVersion. Steps may say what they take more narrowly than this. */
+export type ConversionStep = { step(object: KubernetesObject): KubernetesObject }["step"];
+
+/** from → to → step. */
+export type ConversionSteps = Readonly<Record<string, Readonly<Record<string, ConversionStep>>>>;
+
+/** A declared conversion between the versions of one kind. */
+export interface ConversionWebhook {
+  readonly type: "convert";
+  readonly kind: Kind;
+  /** One route for all kinds: the objects say what they are. */
+  readonly path: "/convert";
+  /** The object in another version of its group. */
+  convert(object: KubernetesObject, version: string): KubernetesObject;
+}
+
+export interface ConversionRequest {
+  readonly uid: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly KubernetesObject[];
+}
+
+export interface ConversionResponse {
+  readonly uid: string;
+  readonly result: { readonly status: "Success" } | { readonly status: "Failure"; readonly message: string };
+  readonly convertedObjects: readonly KubernetesObject[];
+}
+
+/** A webhook that converts between the versions of a kind. */
+export function convert(kind: Kind, steps: ConversionSteps): ConversionWebhook {
+  return {
+    type: "convert",
+    kind,
+    path: "/convert",
+    convert: (object, version) => {
+      const way = wayFrom(versionOf(object), version, steps);
+      if (way === undefined) throw new ConversionError(noWay(kind, versionOf(object), version, steps));
+      const converted = way.reduce((current, to) => stepTo(current, to, kind, steps), object);
+      return keepIdentity(object, converted);
+    },
+  };
+}
+
+/** Answers for all kinds at once. All objects or none: the API server wants no half answers. */
+export function answerConversion(request: ConversionRequest, webhooks: readonly ConversionWebhook[]): ConversionResponse {
+  const { uid, desiredAPIVersion, objects } = request;
+  const version = desiredAPIVersion.slice(desiredAPIVersion.indexOf("/") + 1);
+  try {
+    const convertedObjects = objects.map((object) => webhookFor(object, webhooks).convert(object, version));
+    return { uid, result: { status: "Success" }, convertedObjects };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { uid, result: { status: "Failure", message }, convertedObjects: [] };
+  }
+}
+
+function webhookFor(object: KubernetesObject, webhooks: readonly ConversionWebhook[]): ConversionWebhook {
+  const group = (object.apiVersion ?? "").split("/")[0];
+  const found = webhooks.find(({ kind }) => kind.kind === object.kind && kind.group === group);
+  if (found === undefined)
+    throw new ConversionError(`expected a kind that has a convert(…), found ${object.apiVersion} ${object.kind}`);
+  return found;
+}
+
+function stepTo(object: KubernetesObject, version: string, kind: Kind, steps: ConversionSteps): KubernetesObject {
+  const step = steps[versionOf(object)]?.[version];
+  return { ...(step?.(object) ?? object), apiVersion: `${kind.group}/${version}`, kind: kind.kind };
+}
+
+/** The API server refuses a conversion that touches more of the metadata than labels and annotations. */
+function keepIdentity(original: KubernetesObject, converted: KubernetesObject): KubernetesObject {
+  const { labels: _labels, annotations: _annotations, ...identity } = original.metadata ?? {};
+  const { labels, annotations } = converted.metadata ?? {};
+  const free = { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) };
+  return { ...converted, metadata: { ...identity, ...free } };
+}
+
+/** The versions to step through, the last one first reached by the fewest steps; empty if already there. */
+function wayFrom(from: string, to: string, steps: ConversionSteps): readonly string[] | undefined {
+  const ways: (readonly string[])[] = [[]];
+  const seen = new Set([from]);
+  for (const way of ways) {
+    const at = way.at(-1) ?? from;
+    if (at === to) return way;
+    for (const next of Object.keys(steps[at] ?? {}).filter((version) => !seen.has(version))) {
+      seen.add(next);
+      ways.push([...way, next]);
+    }
+  }
+  return undefined;
+}
+
+function noWay(kind: Kind, from: string, to: string, steps: ConversionSteps): string {
+  const known = Object.entries(steps).flatMap(([a, tos]) => Object.keys(tos).map((b) => `${a} → ${b}`));
+  return `expected a way to convert ${kind.kind} from ${from} to ${to}, found only ${known.join(", ") || "no steps at all"}`;
+}
+
+const versionOf = (object: KubernetesObject): string => (object.apiVersion ?? "").split("/").at(-1) ?? "";
