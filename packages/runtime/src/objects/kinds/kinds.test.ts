@@ -1,0 +1,91 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { apiVersionOf, type Kind, type ObjectOf } from "../object.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./admissionregistration.ts";
+import { CustomResourceDefinition } from "./apiextensions.ts";
+import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "./apps.ts";
+import { HorizontalPodAutoscaler } from "./autoscaling.ts";
+import { CronJob, Job } from "./batch.ts";
+import { Lease } from "./coordination.ts";
+import { PersistentVolumeClaim } from "./core/claim.ts";
+import { ConfigMap, Secret } from "./core/config.ts";
+import { LimitRange, ResourceQuota } from "./core/limits.ts";
+import { Namespace } from "./core/namespace.ts";
+import { Node } from "./core/node.ts";
+import { Pod } from "./core/pod.ts";
+import { Service } from "./core/service.ts";
+import { ServiceAccount } from "./core/service-account.ts";
+import { EndpointSlice } from "./discovery.ts";
+import { Event } from "./events.ts";
+import { type DynamicObject, dynamicKind, groupAndVersion } from "./kind.ts";
+import { PodDisruptionBudget } from "./policy.ts";
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "./rbac.ts";
+
+describe("built-in kinds", () => {
+  // As `kubectl api-resources` of 1.37 prints them.
+  const known: readonly (readonly [Kind, string])[] = [
+    [ConfigMap, "configmaps v1 true ConfigMap"],
+    [LimitRange, "limitranges v1 true LimitRange"],
+    [Namespace, "namespaces v1 false Namespace"],
+    [Node, "nodes v1 false Node"],
+    [PersistentVolumeClaim, "persistentvolumeclaims v1 true PersistentVolumeClaim"],
+    [Pod, "pods v1 true Pod"],
+    [ResourceQuota, "resourcequotas v1 true ResourceQuota"],
+    [Secret, "secrets v1 true Secret"],
+    [ServiceAccount, "serviceaccounts v1 true ServiceAccount"],
+    [Service, "services v1 true Service"],
+    [
+      MutatingWebhookConfiguration,
+      "mutatingwebhookconfigurations admissionregistration.k8s.io/v1 false MutatingWebhookConfiguration",
+    ],
+    [
+      ValidatingWebhookConfiguration,
+      "validatingwebhookconfigurations admissionregistration.k8s.io/v1 false ValidatingWebhookConfiguration",
+    ],
+    [CustomResourceDefinition, "customresourcedefinitions apiextensions.k8s.io/v1 false CustomResourceDefinition"],
+    [DaemonSet, "daemonsets apps/v1 true DaemonSet"],
+    [Deployment, "deployments apps/v1 true Deployment"],
+    [ReplicaSet, "replicasets apps/v1 true ReplicaSet"],
+    [StatefulSet, "statefulsets apps/v1 true StatefulSet"],
+    [HorizontalPodAutoscaler, "horizontalpodautoscalers autoscaling/v2 true HorizontalPodAutoscaler"],
+    [CronJob, "cronjobs batch/v1 true CronJob"],
+    [Job, "jobs batch/v1 true Job"],
+    [Lease, "leases coordination.k8s.io/v1 true Lease"],
+    [EndpointSlice, "endpointslices discovery.k8s.io/v1 true EndpointSlice"],
+    [Event, "events events.k8s.io/v1 true Event"],
+    [PodDisruptionBudget, "poddisruptionbudgets policy/v1 true PodDisruptionBudget"],
+    [ClusterRoleBinding, "clusterrolebindings rbac.authorization.k8s.io/v1 false ClusterRoleBinding"],
+    [ClusterRole, "clusterroles rbac.authorization.k8s.io/v1 false ClusterRole"],
+    [RoleBinding, "rolebindings rbac.authorization.k8s.io/v1 true RoleBinding"],
+    [Role, "roles rbac.authorization.k8s.io/v1 true Role"],
+  ];
+  it.each(known)("$1", (kind, line) => {
+    expect(`${kind.plural} ${apiVersionOf(kind)} ${kind.namespaced} ${kind.kind}`).toBe(line);
+  });
+
+  it("carry the type of their objects", () => {
+    expectTypeOf<ObjectOf<typeof Pod>>().toEqualTypeOf<Pod>();
+    expectTypeOf<ObjectOf<typeof Deployment>>().toEqualTypeOf<Deployment>();
+  });
+});
+
+describe("dynamicKind", () => {
+  const spelling = { group: "cert-manager.io", version: "v1", kind: "Certificate", plural: "certificates", namespaced: true };
+
+  it("is a kind whose objects may have anything", () => {
+    const Certificate = dynamicKind(spelling);
+    expect(Certificate).toEqual(spelling);
+    expectTypeOf<ObjectOf<typeof Certificate>>().toEqualTypeOf<DynamicObject>();
+  });
+
+  it("keeps nothing else of what it is given, so that kinds compare by value", () => {
+    expect(dynamicKind({ ...spelling, shortNames: ["cert"] } as typeof spelling)).toEqual(spelling);
+  });
+});
+
+describe("groupAndVersion", () => {
+  const cases = [
+    { name: "the core group has no name", apiVersion: "v1", expected: { group: "", version: "v1" } },
+    { name: "other groups stand before the slash", apiVersion: "apps/v1", expected: { group: "apps", version: "v1" } },
+  ];
+  it.each(cases)("$name", ({ apiVersion, expected }) => expect(groupAndVersion(apiVersion)).toEqual(expected));
+});
