@@ -132,6 +132,93 @@ export class ComponentFailedError extends LocalClusterError {
   }
 }
 
+/** A port that the user asked for cannot be had. A port of our own choosing never leads here: another one is tried. */
+export class PortTakenError extends LocalClusterError {
+  constructor(port: number, why: string, options?: ErrorOptions) {
+    super("PORT_TAKEN", `port ${port}: ${why}; choose another one, or none and a free one is found`, options);
+  }
+}
+
+/** The kernel allows 107 characters for the path of a unix socket, and several of ours live below the state folder. */
+export class StatePathTooLongError extends LocalClusterError {
+  constructor(path: string, allowed: number) {
+    super(
+      "STATE_PATH_TOO_LONG",
+      `${path} is ${path.length} characters long, expected at most ${allowed}: set LOCALCLUSTER_HOME to a shorter path, or use a shorter name`,
+    );
+  }
+}
+
+/** Not even SIGKILL ended them: they hang in the kernel, on a dead mount or a broken disk. */
+export class UnkillableError extends LocalClusterError {
+  constructor(processes: readonly string[]) {
+    super("UNKILLABLE", `these processes did not end within 30 s of SIGKILL: ${processes.join(", ")}`);
+  }
+}
+
+export class NoSuchClusterError extends LocalClusterError {
+  constructor(name: string, known: readonly string[]) {
+    super(
+      "NO_SUCH_CLUSTER",
+      `there is no cluster named ${name}; ${known.length === 0 ? "there are none" : `there is ${known.join(", ")}`}`,
+    );
+  }
+}
+
+/** Asked for something that only a real node has, of a cluster that has none. */
+export class NoNodeError extends LocalClusterError {
+  constructor(cluster: string, what: string) {
+    super("NO_NODE", `${what} needs a node, and cluster ${cluster} has none: start it with nodes: "real" (--nodes real)`);
+  }
+}
+
+export class UnknownComponentError extends LocalClusterError {
+  constructor(found: string, known: readonly string[]) {
+    super("UNKNOWN_COMPONENT", `no component ${JSON.stringify(found)} in this cluster: expected one of ${known.join(", ")}`);
+  }
+}
+
+/** The API server answered, and the answer was no. */
+export class ApiError extends LocalClusterError {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Kubernetes' own word for it: `Forbidden`, `NotFound`, `AlreadyExists`, … */
+  readonly reason: string;
+
+  constructor(call: string, { status, reason, message }: { status: number; reason: string; message: string }) {
+    super("API_ERROR", `${call}: ${status} ${reason}: ${message}`);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** The API server did not answer at all: it is not running, or was stopped. */
+export class ApiUnreachableError extends LocalClusterError {
+  constructor(call: string, cause: unknown) {
+    super("API_UNREACHABLE", `${call}: no answer (${reasonOf(cause)})`, { cause });
+  }
+}
+
+/** Not something the API server could know: a document without a kind, a kind that nothing defines. */
+export class InvalidManifestError extends LocalClusterError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("INVALID_MANIFEST", message, options);
+  }
+}
+
+/** What was waited for did not come to pass. */
+export class EventuallyError extends LocalClusterError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("EVENTUALLY", message, options);
+  }
+}
+
+export class KubectlError extends LocalClusterError {
+  constructor(args: readonly string[], outcome: string, stderr: string) {
+    super("KUBECTL", `kubectl ${args.join(" ")}: ${outcome}\n${stderr.trimEnd()}`);
+  }
+}
+
 /** The innermost reason: Node's fetch says only "fetch failed" and hides the rest in its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -175,7 +262,10 @@ export class NodeImpossibleError extends LocalClusterError {
 
   constructor(obstacles: readonly Obstacle[]) {
     const messages = obstacles.map(({ message }) => message);
-    super("NODE_IMPOSSIBLE", `a real node cannot work here:\n${list(messages)}\nA control plane without nodes works all the same`);
+    super(
+      "NODE_IMPOSSIBLE",
+      `a real node cannot work here:\n${list(messages)}\nA control plane without nodes works all the same`,
+    );
     this.obstacles = obstacles;
   }
 }
@@ -198,5 +288,12 @@ export class CgroupError extends LocalClusterError {
 export class CommandFailedError extends LocalClusterError {
   constructor(command: string, lastWords: string, cause: unknown) {
     super("COMMAND_FAILED", `${command} failed: ${lastWords}`, { cause });
+  }
+}
+
+/** The way into a sandbox, or out of it, could not be opened. */
+export class GateError extends LocalClusterError {
+  constructor(why: string) {
+    super("GATE", `the gate of the sandbox could not do it: ${why}; its log is gate.log among the cluster's logs`);
   }
 }

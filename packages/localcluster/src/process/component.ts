@@ -40,6 +40,8 @@ export interface Component {
   /** On the host, and also the number of its process group. */
   readonly pid: number;
   readonly logFile: string;
+  /** What it was started from: the same again starts it again, on the same port and the same data. */
+  readonly spec: ComponentSpec;
   /** Ends it and resolves when nothing of it is left. */
   stop(): Promise<void>;
   /** Resolves with what ended it, in words: `exit code 1`, `SIGKILL`. */
@@ -73,7 +75,8 @@ async function launch(spec: ComponentSpec, directory: ClusterDirectory): Promise
   });
   const pid = child.pid as number; // there is one: it has spawned
   child.unref();
-  return { name: spec.name, pid, logFile, exited, stop: () => endGroup(pid, spec.graceMs ?? 10_000) };
+  const { signal: _ofThisStart, ...again } = spec;
+  return { name: spec.name, pid, logFile, spec: again, exited, stop: () => endGroup(pid, spec.graceMs ?? 10_000) };
 }
 
 function spawnInto(logFile: string, spec: ComponentSpec, directory: ClusterDirectory): ChildProcess {

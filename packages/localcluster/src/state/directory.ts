@@ -2,11 +2,11 @@
 // directory is gone; and because each of its processes carries that path in its environment (process/component.ts), the
 // directory is also how the processes of a cluster are told from those of another.
 //
-// A directory is claimed by moving it into place: rename is atomic, so of two that want one name exactly one gets it.
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+// Who makes a directory, judges it abandoned or removes it, holds the lock on its path (state/claim.ts).
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { ClusterExistsError, InvalidNameError } from "../errors.ts";
+import { ClusterExistsError, InvalidNameError, StatePathTooLongError } from "../errors.ts";
 
 export interface ClusterDirectory {
   readonly name: string;
@@ -27,8 +27,8 @@ export interface ClusterDirectory {
   readonly record: string;
 }
 
-/** How a directory is called until it is complete; no cluster's name starts with a dot. */
-const unfinished = ".new-";
+/** Leaves 20 characters for the name of a socket. */
+const longestRun = 87;
 
 /** LOCALCLUSTER_HOME, else what the XDG convention says. */
 export function stateRoot(env: NodeJS.ProcessEnv = process.env): string {
@@ -40,10 +40,7 @@ export function stateRoot(env: NodeJS.ProcessEnv = process.env): string {
 export function clusterDirectory(name: string, root: string = stateRoot()): ClusterDirectory {
   // A name becomes a path and part of a host name, so it is as strict as a DNS label.
   if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) throw new InvalidNameError(name);
-  return clusterDirectoryAt(join(root, name), name);
-}
-
-function clusterDirectoryAt(path: string, name: string): ClusterDirectory {
+  const path = join(root, name);
   const below = (part: string) => join(path, part);
   return {
     name,
@@ -59,22 +56,17 @@ function clusterDirectoryAt(path: string, name: string): ClusterDirectory {
 }
 
 /**
- * Claims a name. The directory is made aside, with its record in it, and moved into place: whoever looks for abandoned
- * clusters must never see one that does not yet say who owns it. Private keys live here, so nobody else may look in.
+ * Makes the directory of a new cluster, with its record in it: from the first moment it says who owns it. Private keys live
+ * here, so nobody else may look in.
  */
 export async function createClusterDirectory(directory: ClusterDirectory, record: object): Promise<void> {
-  const root = dirname(directory.path);
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  const aside = clusterDirectoryAt(await mkdtemp(join(root, unfinished)), directory.name);
-  try {
-    for (const folder of [aside.logs, aside.pki, aside.data, aside.run, aside.tmp]) await mkdir(folder);
-    await writeFile(aside.record, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
-    await rename(aside.path, directory.path);
-  } catch (cause) {
-    await rm(aside.path, { recursive: true, force: true });
-    const taken = cause instanceof Error && "code" in cause && (cause.code === "ENOTEMPTY" || cause.code === "EEXIST");
-    throw taken ? new ClusterExistsError(directory.name, { cause }) : cause;
-  }
+  if (directory.run.length > longestRun) throw new StatePathTooLongError(directory.run, longestRun);
+  await mkdir(dirname(directory.path), { recursive: true, mode: 0o700 });
+  await mkdir(directory.path, { mode: 0o700 }).catch((cause) => {
+    throw cause.code === "EEXIST" ? new ClusterExistsError(directory.name, { cause }) : cause;
+  });
+  await writeFile(directory.record, JSON.stringify(record, undefined, 2), { mode: 0o600 });
+  for (const folder of [directory.logs, directory.pki, directory.data, directory.run, directory.tmp]) await mkdir(folder);
 }
 
 /** Every cluster directory below the root, whoever owns it. */
