@@ -1,0 +1,85 @@
+// A watch that we can time: it serves a list of pods and then changes them at a given rate, stamping each event as it leaves
+// for the socket. A real API server could not tell us when an event left, and would share our two cores. It speaks just
+// enough of the protocol for all contenders: discovery of v1, list, watch (also with initial events), nothing else.
+//
+//   node event-server.ts --pods 5000      prints {"port": N}; then on stdin: "rate 1000 10000" = that many a second, in all
+import { createServer, type ServerResponse } from "node:http";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { podOf } from "./pods.ts";
+
+const { values } = parseArgs({ options: { pods: { type: "string", default: "5000" } } });
+const pods = Array.from({ length: Number(values.pods) }, (_, index) => podOf(index));
+const watchers = new Set<ServerResponse>();
+let version = 1_000_000;
+
+const discovery: Record<string, unknown> = {
+  "/api": { kind: "APIVersions", versions: ["v1"] },
+  "/apis": { kind: "APIGroupList", apiVersion: "v1", groups: [] },
+  "/version": { major: "1", minor: "37", gitVersion: "v1.37.1" },
+  "/api/v1": {
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [{ name: "pods", singularName: "pod", namespaced: true, kind: "Pod", verbs: ["get", "list", "watch"] }],
+  },
+};
+
+const server = createServer((request, response) => {
+  const url = new URL(request.url ?? "/", "http://localhost");
+  response.setHeader("content-type", "application/json");
+  const known = discovery[url.pathname];
+  if (known !== undefined) return void response.end(JSON.stringify(known));
+  if (url.pathname !== "/api/v1/pods")
+    return void response.writeHead(404).end(JSON.stringify({ kind: "Status", code: 404, reason: "NotFound" }));
+  if (!/^(true|1)$/.test(url.searchParams.get("watch") ?? "")) {
+    return void response.end(
+      JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: `${version}` }, items: pods }),
+    );
+  }
+  response.flushHeaders();
+  if (url.searchParams.get("sendInitialEvents") === "true") {
+    for (const pod of pods) response.write(event("ADDED", pod));
+    const annotations = { "k8s.io/initial-events-end": "true" };
+    response.write(
+      event("BOOKMARK", { kind: "Pod", apiVersion: "v1", metadata: { resourceVersion: `${version}`, annotations } }),
+    );
+  }
+  watchers.add(response);
+  response.on("close", () => watchers.delete(response));
+});
+
+server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: (server.address() as { port: number }).port })));
+createInterface({ input: process.stdin })
+  .on("line", (line) => {
+    const [word, rate, total] = line.split(" ");
+    if (word === "rate") void change(Number(rate), Number(total));
+  })
+  .on("close", () => process.exit(0));
+
+/** Changes pods one after the other at this rate (0: as fast as the sockets take it) and says when it is done. */
+async function change(perSecond: number, total: number): Promise<void> {
+  const since = performance.now();
+  for (let sent = 0; sent < total; sent += 1) {
+    if (perSecond > 0) {
+      // Every millisecond what has become due: a burst of one event a time, as a busy cluster makes them.
+      while (performance.now() - since < (sent * 1000) / perSecond) await new Promise((turn) => setTimeout(turn, 1));
+    } else if (sent % 50 === 0) {
+      await Promise.all(
+        [...watchers].map((watcher) => watcher.writableNeedDrain && new Promise((drained) => watcher.once("drain", drained))),
+      );
+      await new Promise((turn) => setImmediate(turn));
+    }
+    const pod = pods[sent % pods.length];
+    if (pod === undefined) return;
+    version += 1;
+    pod.metadata.resourceVersion = `${version}`;
+    pod.metadata.annotations["bench/at"] = `${performance.timeOrigin + performance.now()}`;
+    const line = event("MODIFIED", pod);
+    for (const watcher of watchers) watcher.write(line);
+  }
+  console.log(JSON.stringify({ sent: total, ms: performance.now() - since }));
+}
+
+function event(type: string, object: unknown): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
