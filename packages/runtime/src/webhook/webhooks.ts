@@ -9,6 +9,7 @@
 // From the same declaration come the route (server.ts) and the registration (configuration.ts), so they cannot drift.
 // A function that throws, or takes too long, is a webhook that failed: then its failurePolicy decides, not we.
 import { isDeepStrictEqual } from "node:util";
+import type { LabelSelector } from "../objects/kinds/common.ts";
 import type { Kind, KubernetesObject } from "../objects/object.ts";
 import {
   type AdmissionOperation,
@@ -43,11 +44,6 @@ export interface AdmissionWebhookOptions {
   readonly objectSelector?: LabelSelector;
   /** CEL expressions that must all be true for us to be asked; they cost the API server nothing. */
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
-}
-
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
 }
 
 /** A write that waits, as handlers see it. */

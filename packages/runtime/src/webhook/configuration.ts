@@ -1,0 +1,138 @@
+// How the API server learns of our webhooks: the configurations it reads, made from the webhooks as declared. The same
+// values serve `kubectl apply` (printed into a manifest) and tests (applied directly).
+//
+// What is in every entry, and why:
+// - sideEffects None: our functions only answer, so dry runs may ask them.
+// - matchPolicy Equivalent: a write through another version of the kind is shown to us too, converted to ours.
+// - kube-system and our own namespace are left out for built-in kinds: the day we are down, the cluster must still be able
+//   to start what it needs to bring us back. Kinds of our own cannot stand in anyone's way, so they are checked everywhere.
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+  WebhookClientConfig,
+} from "../objects/kinds/admissionregistration.ts";
+import type { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import type { LabelSelector } from "../objects/kinds/common.ts";
+import type { Kind } from "../objects/object.ts";
+import { WebhookDeclarationError } from "./errors.ts";
+import type { AdmissionWebhook, Webhook } from "./webhooks.ts";
+
+export interface WebhookAddress {
+  /** A Service in the cluster. Its port is 443 unless said otherwise. */
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+  /** Or a URL the API server can reach, without a path: "https://127.0.0.1:9443". For operators outside the cluster. */
+  readonly url?: string;
+}
+
+export interface WebhookConfigurationOptions extends WebhookAddress {
+  /** Name of both configurations: the operator's. */
+  readonly name: string;
+  /** Where the operator runs; left out for built-in kinds. @default the Service's namespace */
+  readonly ownNamespace?: string;
+  /** PEM that callers must trust. @default none: put in later, by ourselves (trust.ts) or cert-manager */
+  readonly trust?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export type WebhookConfiguration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
+
+/** The configurations to apply: one for validating webhooks, one for mutating ones, those that are needed. */
+export function webhookConfigurations(
+  webhooks: readonly Webhook[],
+  options: WebhookConfigurationOptions,
+): readonly WebhookConfiguration[] {
+  const { name, labels, annotations } = options;
+  const metadata = { name, ...(labels && { labels }), ...(annotations && { annotations }) };
+  const apiVersion = "admissionregistration.k8s.io/v1";
+  const admissions = webhooks.filter((webhook) => webhook.type !== "convert");
+  const entries = (type: "validate" | "mutate") =>
+    admissions.filter((webhook) => webhook.type === type).map((webhook) => entryOf(webhook, options));
+  const validating = entries("validate");
+  const mutating = entries("mutate").map((entry): MutatingWebhook => ({ ...entry, reinvocationPolicy: "IfNeeded" }));
+  return [
+    ...(validating.length > 0 ? [{ apiVersion, kind: "ValidatingWebhookConfiguration", metadata, webhooks: validating }] : []),
+    ...(mutating.length > 0 ? [{ apiVersion, kind: "MutatingWebhookConfiguration", metadata, webhooks: mutating }] : []),
+  ];
+}
+
+/** `spec.conversion` for the CRD of a kind that has a `convert(…)`. */
+export function conversionThrough(
+  options: WebhookAddress & { readonly trust?: string },
+): CustomResourceDefinition["spec"]["conversion"] {
+  return { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig("/convert", options) } };
+}
+
+/** The names by which the API server calls such an address; a certificate must cover them. */
+export function namesOf({ service, url }: WebhookAddress): readonly string[] {
+  const ofUrl = url === undefined ? [] : [new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")];
+  const ofService =
+    service === undefined
+      ? []
+      : [`${service.name}.${service.namespace}.svc`, `${service.name}.${service.namespace}.svc.cluster.local`];
+  return [...ofService, ...ofUrl];
+}
+
+function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions): ValidatingWebhook {
+  const { kind, path, options: declared } = webhook;
+  const { operations = ["CREATE", "UPDATE"], subresource, objectSelector, matchConditions } = declared;
+  return {
+    name: nameOf(webhook),
+    clientConfig: clientConfig(path, options),
+    rules: [
+      {
+        operations,
+        apiGroups: [kind.group],
+        apiVersions: [kind.version],
+        resources: [subresource === undefined ? kind.plural : `${kind.plural}/${subresource}`],
+        scope: kind.namespaced ? "Namespaced" : "Cluster",
+      },
+    ],
+    failurePolicy: declared.failurePolicy ?? (isBuiltIn(kind) ? "Ignore" : "Fail"),
+    sideEffects: "None",
+    matchPolicy: "Equivalent",
+    timeoutSeconds: timeoutOf(webhook),
+    admissionReviewVersions: ["v1"],
+    ...(kind.namespaced ? namespaceSelector(webhook, options) : {}),
+    ...(objectSelector && { objectSelector }),
+    ...(matchConditions && { matchConditions }),
+  };
+}
+
+/** Has to be a domain name of three parts or more, and unique within its configuration. */
+function nameOf({ type, kind, options: { name, subresource } }: AdmissionWebhook): string {
+  return [name, type, subresource, kind.plural, kind.group === "" ? "core" : kind.group]
+    .filter((part) => part !== undefined)
+    .join(".");
+}
+
+function timeoutOf({ kind, options: { timeoutSeconds = 5 } }: AdmissionWebhook): number {
+  if (Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30) return timeoutSeconds;
+  throw new WebhookDeclarationError(`webhook for ${kind.kind}: expected timeoutSeconds from 1 to 30, found ${timeoutSeconds}`);
+}
+
+function namespaceSelector(
+  webhook: AdmissionWebhook,
+  options: WebhookConfigurationOptions,
+): { readonly namespaceSelector?: LabelSelector } {
+  const { ownNamespace = options.service?.namespace } = options;
+  const usual = isBuiltIn(webhook.kind) ? ["kube-system", ...(ownNamespace === undefined ? [] : [ownNamespace])] : [];
+  const excluded = [...new Set(webhook.options.excludeNamespaces ?? usual)];
+  const chosen = webhook.options.namespaceSelector;
+  if (excluded.length === 0) return chosen === undefined ? {} : { namespaceSelector: chosen };
+  const notThese = { key: "kubernetes.io/metadata.name", operator: "NotIn" as const, values: excluded };
+  return { namespaceSelector: { ...chosen, matchExpressions: [...(chosen?.matchExpressions ?? []), notThese] } };
+}
+
+function clientConfig(path: string, { service, url, trust }: WebhookAddress & { readonly trust?: string }): WebhookClientConfig {
+  if ((service === undefined) === (url === undefined))
+    throw new WebhookDeclarationError("expected either a service or a url to call webhooks by");
+  const caBundle = trust === undefined ? {} : { caBundle: Buffer.from(trust).toString("base64") };
+  if (service !== undefined) return { service: { ...service, path }, ...caBundle };
+  return { url: `${String(url).replace(/\/$/, "")}${path}`, ...caBundle };
+}
+
+/** Kinds that come with Kubernetes: the core group, groups without a dot (apps, batch), and *.k8s.io. */
+const isBuiltIn = ({ group }: Kind): boolean => !group.includes(".") || group.endsWith(".k8s.io");

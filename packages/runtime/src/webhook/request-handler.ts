@@ -1,0 +1,122 @@
+// One HTTP request to the webhook server: bounded on its way in, answered, and counted. The status tells the API server
+// what kind of failure it met; anything but 200 means "the webhook failed", and then its failurePolicy applies.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { abortable, DeadlineExceededError, timeoutSignal } from "../concurrency/abort.ts";
+import { BadReviewError } from "./errors.ts";
+import { type Reviewer, reviewersOf } from "./reviews.ts";
+import type { WebhookServerOptions } from "./server.ts";
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string | object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request that is answered with an error status; everything else that is thrown is a 500. */
+class Refused extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Handles requests; `idle` resolves when none is under way. */
+export function requestHandler(options: WebhookServerOptions) {
+  const { maxConcurrent = 100, reporter, environment } = options;
+  const reviewers = reviewersOf(options.webhooks);
+  const underWay = new Set<Promise<void>>();
+
+  async function answer(request: Request, url: URL): Promise<Answer> {
+    const reviewer = reviewers.get(url.pathname);
+    if (reviewer === undefined) throw new Refused(404, `expected one of ${[...reviewers.keys()].join(", ")}`);
+    if (request.method !== "POST") throw new Refused(405, "expected POST", { allow: "POST" });
+    // The API server's client waits for as long as Retry-After says and tries again while its own timeout lasts.
+    if (underWay.size >= maxConcurrent) throw new Refused(429, "too many reviews at once", { "retry-after": "1" });
+    return { status: 200, body: await review(request, url, reviewer, options) };
+  }
+
+  async function handleCounted(request: Request, response: Response): Promise<void> {
+    const url = new URL(request.url ?? "/", "https://webhook");
+    const path = reviewers.has(url.pathname) ? url.pathname : "unknown"; // a label per path a stranger tries would never end
+    const begunAt = environment.clock.monotonic();
+    reporter?.started?.(path);
+    const outcome = await answer(request, url).catch((error: unknown) => failure(error, () => reporter?.failed?.(path, error)));
+    await send(response, outcome);
+    reporter?.ended?.(path, outcome.status, (environment.clock.monotonic() - begunAt) / 1000);
+  }
+
+  return {
+    handle(request: Request, response: Response): void {
+      const handled: Promise<void> = handleCounted(request, response).finally(() => underWay.delete(handled));
+      underWay.add(handled);
+    },
+    async idle(): Promise<void> {
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** Reads, reviews and answers within the time the API server said it would wait (`?timeout=5s`). */
+async function review(request: Request, url: URL, reviewer: Reviewer, options: WebhookServerOptions): Promise<object> {
+  const { timeoutSeconds = 10, maxBodyBytes = 3 * 1024 * 1024, environment } = options;
+  const seconds = Number(/^(\d+)s$/.exec(url.searchParams.get("timeout") ?? "")?.[1] ?? timeoutSeconds);
+  using limit = timeoutSignal({ clock: environment.clock, timeoutMs: seconds * 1000, what: `review at ${url.pathname}` });
+  const body = await abortable(readBody(request, maxBodyBytes), limit.signal);
+  return await abortable(reviewer(parsed(body), limit.signal), limit.signal);
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop must not destroy the request: its connection still has to carry the refusal.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Refused(413, `expected at most ${maxBytes} bytes`, { connection: "close" });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new BadReviewError("expected JSON, found something else", { cause });
+  }
+}
+
+function failure(error: unknown, report: () => void): Answer {
+  if (error instanceof Refused) return { status: error.status, body: error.message, headers: error.headers };
+  if (error instanceof BadReviewError) return { status: 400, body: error.message };
+  report();
+  if (error instanceof DeadlineExceededError) return { status: 504, body: "the webhook took too long" };
+  // Whoever made the write sees this text; what went wrong inside may name things that are none of their business.
+  return { status: 500, body: "the webhook failed; its log says why" };
+}
+
+/** Resolves when the answer has left, or nobody is left to take it. */
+function send(response: Response, { status, body, headers = {} }: Answer): Promise<void> {
+  const text = typeof body === "string" ? `${body}\n` : JSON.stringify(body);
+  const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
+  // HTTP/2 knows no Connection header and refuses to send one; there a single stream ends instead.
+  const { connection, ...others } = headers;
+  const hangUp = connection !== undefined && "stream" in response === false;
+  response.on("error", () => {}); // the caller hung up; nobody is left to tell
+  (response as ServerResponse).writeHead(status, {
+    ...others,
+    ...(hangUp ? { connection } : {}),
+    "content-type": type,
+    "content-length": Buffer.byteLength(text),
+  });
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  response.once("close", resolve);
+  response.end(text);
+  return gone;
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { covers, isSignedBy, validityOf } from "./certificates.ts";
+import { type CertificateState, rotated } from "./rotation.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const options = {
+  name: "gordon",
+  names: ["gordon.apps.svc"],
+  authorityLifetimeMs: 90 * day,
+  servingLifetimeMs: 9 * day,
+  settleMs: hour,
+};
+
+function world() {
+  const environment = manualEnvironment();
+  const look = (state?: CertificateState, given = options) => rotated(state, given, environment);
+  return { environment, look, pass: (ms: number) => environment.clock.advance(ms) };
+}
+
+const signerOf = ({ serving, authorities }: CertificateState) =>
+  authorities.findIndex(({ certificate }) => isSignedBy(serving.certificate, certificate));
+
+describe("the rotation of certificates", () => {
+  it("makes an authority and a certificate where there is nothing", () => {
+    const state = world().look();
+    expect(state.authorities).toHaveLength(1);
+    expect(signerOf(state)).toBe(0);
+    expect(covers(state.serving.certificate, options.names)).toBe(true);
+  });
+
+  it("leaves everything alone while it is young: the very same value", async () => {
+    const { look, pass } = world();
+    const state = look();
+    await pass(5 * day);
+    expect(look(state)).toBe(state);
+  });
+
+  it("renews the certificate after two thirds of its life, under the same authority", async () => {
+    const { look, pass } = world();
+    const state = look();
+    await pass(6 * day + hour);
+    const next = look(state);
+    expect(next.serving).not.toEqual(state.serving);
+    expect(next.authorities).toBe(state.authorities);
+  });
+
+  it("renews the certificate when it is to be called by another name", () => {
+    const { look } = world();
+    const state = look();
+    expect(look(state, { ...options, names: ["other.apps.svc"] }).serving).not.toEqual(state.serving);
+  });
+
+  it("lets a new authority be trusted for a while before it signs, and the old one until its end", async () => {
+    const { look, pass } = world();
+    let state = look();
+    const seen: string[] = [];
+    const note = (when: string) =>
+      seen.push(
+        `${when}: ${state.authorities.length} trusted, signed by ${signerOf(state) === 0 ? "the newest" : "the old one"}`,
+      );
+    for (const [when, ms] of [
+      ["before two thirds", 59 * day],
+      ["after two thirds", 2 * day],
+      ["after the settle time", hour],
+      ["after its end", 30 * day],
+    ] as const) {
+      await pass(ms);
+      state = look(state);
+      note(when);
+    }
+    expect(seen).toEqual([
+      "before two thirds: 1 trusted, signed by the newest",
+      "after two thirds: 2 trusted, signed by the old one",
+      "after the settle time: 2 trusted, signed by the newest",
+      "after its end: 1 trusted, signed by the newest",
+    ]);
+  });
+
+  it("never shows a certificate that has ended or whose authority is not trusted, looking every day for half a year", async () => {
+    const { environment, look, pass } = world();
+    let state = look();
+    for (let at = 0; at < 180; at += 1) {
+      await pass(day);
+      state = look(state);
+      const now = environment.clock.now();
+      expect(validityOf(state.serving.certificate).untilMs).toBeGreaterThan(now + day);
+      expect(signerOf(state)).toBeGreaterThanOrEqual(0);
+      for (const { certificate } of state.authorities) expect(validityOf(certificate).untilMs).toBeGreaterThan(now);
+    }
+  });
+
+  it("recovers from having slept through the end of everything", async () => {
+    const { environment, look, pass } = world();
+    const state = look();
+    await pass(200 * day);
+    const next = look(state);
+    expect(next.authorities).toHaveLength(1);
+    expect(validityOf(next.serving.certificate).untilMs).toBeGreaterThan(environment.clock.now());
+  });
+});

@@ -1,0 +1,178 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { Agent, request } from "node:https";
+import type { TLSSocket } from "node:tls";
+import { afterEach, describe, expect, it } from "vitest";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { systemEnvironment } from "../concurrency/system-environment.ts";
+import type { Kind } from "../objects/object.ts";
+import { allowed, denied } from "./admission.ts";
+import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
+import { WebhookServer, type WebhookServerOptions } from "./server.ts";
+import { type Validator, validate } from "./webhooks.ts";
+
+const environment = systemEnvironment();
+const authority = makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, environment);
+const serving = () => issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
+const Gordon: Kind = { group: "operator.prgcont.cz", version: "v1", kind: "Gordon", plural: "gordons", namespaced: true };
+const path = "/validate-operator-prgcont-cz-v1-gordon";
+const review = (extra: object = {}) =>
+  JSON.stringify({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: { uid: "7", operation: "CREATE", object: { metadata: { name: "g" } }, ...extra },
+  });
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Given extends Partial<WebhookServerOptions> {
+  readonly validator?: Validator<object>;
+  readonly shown?: CertifiedKey;
+}
+
+async function start({ validator = () => allowed(), shown = serving(), ...options }: Given = {}) {
+  const server = new WebhookServer({
+    webhooks: [validate(Gordon, validator)],
+    host: "127.0.0.1",
+    port: 0,
+    environment,
+    ...options,
+  });
+  await server.start(shown);
+  closing.push(() => server.close());
+  return server;
+}
+
+interface Call {
+  readonly path?: string;
+  readonly method?: string;
+  readonly body?: string;
+  readonly agent?: Agent;
+}
+
+/** One HTTP/1.1 request; the serial number tells which certificate was shown. */
+async function call(server: WebhookServer, { body = review(), ...options }: Call = {}) {
+  const sent = request({ host: "localhost", port: server.port, ca: authority.certificate, path, method: "POST", ...options });
+  sent.end(body);
+  const [response] = await once(sent, "response");
+  const serial = (response.socket as TLSSocket).getPeerCertificate().serialNumber;
+  let text = "";
+  for await (const chunk of response) text += chunk;
+  return { status: response.statusCode as number, headers: response.headers, text, serial };
+}
+
+/** A promise to be kept by the test, and a validator that waits for it. */
+function held() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<AbortSignal>();
+  const validator: Validator<object> = async (_object, _old, { signal }) => {
+    arrived.resolve(signal);
+    await promise;
+    return allowed();
+  };
+  return { validator, release: resolve, arrived: arrived.promise };
+}
+
+describe("the webhook server", () => {
+  it("answers a review over HTTP/1.1", async () => {
+    const { status, text } = await call(await start({ validator: () => denied("no") }));
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      kind: "AdmissionReview",
+      response: { uid: "7", allowed: false, status: { message: "no" } },
+    });
+  });
+
+  it("answers a review over HTTP/2", async () => {
+    const server = await start({ validator: () => denied("no") });
+    const session = connectHttp2(`https://localhost:${server.port}`, { ca: authority.certificate });
+    closing.push(() => session.destroy());
+    const stream = session.request({ ":path": `${path}?timeout=5s`, ":method": "POST" });
+    stream.end(review());
+    let text = "";
+    for await (const chunk of stream) text += chunk;
+    expect(JSON.parse(text)).toMatchObject({ response: { allowed: false } });
+  });
+
+  it.each([
+    { name: "a path nobody serves", given: { path: "/elsewhere" }, status: 404 },
+    { name: "a GET", given: { method: "GET", body: "" }, status: 405 },
+    { name: "a body that is not JSON", given: { body: "{" }, status: 400 },
+    { name: "a body that is no review", given: { body: "{}" }, status: 400 },
+    { name: "a body over 3 MiB", given: { body: review({ padding: "x".repeat(3 * 1024 * 1024) }) }, status: 413 },
+  ])("refuses $name with $status", async ({ given, status }) => expect((await call(await start(), given)).status).toBe(status));
+
+  it("takes a body of almost 3 MiB", async () => {
+    expect((await call(await start(), { body: review({ padding: "x".repeat(3 * 1024 * 1024 - 500) }) })).status).toBe(200);
+  });
+
+  it("fails with 500 when a function throws, reports it once, and tells the caller nothing of the inside", async () => {
+    const failures: unknown[] = [];
+    const secret = new Error("token abc");
+    const validator = () => {
+      throw secret;
+    };
+    const { status, text } = await call(await start({ validator, reporter: { failed: (_path, error) => failures.push(error) } }));
+    expect(status).toBe(500);
+    expect(text).not.toContain("abc");
+    expect(failures).toEqual([secret]);
+  });
+
+  it("A2: sends away what is too much at once, with a time to come back", async () => {
+    const { validator, release, arrived } = held();
+    const server = await start({ validator, maxConcurrent: 1 });
+    const first = call(server);
+    await arrived;
+    const second = await call(server);
+    expect(second).toMatchObject({ status: 429, headers: { "retry-after": "1" } });
+    release();
+    expect((await first).status).toBe(200);
+  });
+
+  it("stops waiting when the API server does, and tells the function so", async () => {
+    const manual = manualEnvironment();
+    const { validator, arrived } = held();
+    const server = await start({ validator, environment: manual });
+    const answer = call(server, { path: `${path}?timeout=3s` });
+    const signal = await arrived;
+    await manual.clock.advance(2_999);
+    expect(signal.aborted).toBe(false);
+    await manual.clock.advance(1);
+    expect(signal.aborted).toBe(true);
+    expect((await answer).status).toBe(504);
+  });
+
+  it("shows a new certificate to new connections and leaves those under way alone", async () => {
+    const server = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    closing.push(() => agent.destroy());
+    const before = await call(server, { agent });
+    server.use(serving());
+    expect((await call(server, { agent })).serial).toBe(before.serial);
+    expect((await call(server)).serial).not.toBe(before.serial);
+  });
+
+  it("lets reviews under way finish when it closes, and hangs up on idle connections", async () => {
+    const { validator, release, arrived } = held();
+    const server = await start({ validator });
+    const agent = new Agent({ keepAlive: true });
+    closing.push(() => agent.destroy());
+    const answer = call(server, { agent });
+    await arrived;
+    const closed = server.close();
+    release();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  it("counts each review by path and status, strangers' paths as one", async () => {
+    const ended: string[] = [];
+    const server = await start({ reporter: { ended: (at, status) => ended.push(`${at} ${status}`) } });
+    await call(server);
+    await call(server, { path: "/wp-admin" });
+    expect(ended).toEqual([`${path} 200`, "unknown 404"]);
+  });
+});
