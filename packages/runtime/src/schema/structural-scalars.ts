@@ -1,0 +1,144 @@
+// Strings, numbers, enums and literals. zod keeps what `.min()`, `.regex()` and the rest asked for as a list of checks;
+// each check becomes the keyword that the API server enforces, and of two that say the same the stricter wins.
+import { z } from "zod";
+import { NotStructuralError } from "./errors.ts";
+import { toGoPattern } from "./regular-expression.ts";
+import type { Place, StructuralSchema } from "./structural-types.ts";
+
+/** The definition of one check, as far as scalars need it. */
+export interface Check {
+  readonly check?: string | undefined;
+  readonly format?: string | undefined;
+  readonly pattern?: RegExp | undefined;
+  readonly value?: unknown;
+  readonly inclusive?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly length?: number;
+}
+
+export interface WithChecks extends Check {
+  readonly checks?: readonly z.core.$ZodCheck<never>[] | undefined;
+  readonly coerce?: boolean | undefined;
+}
+
+/** A format like z.email() or z.int() is its own first check. */
+export function checksOf(def: WithChecks, { path }: Place): readonly Check[] {
+  if (def.coerce === true) throw new NotStructuralError(path, "zod's coerce", "describe the type as it is written in YAML");
+  const listed = (def.checks ?? []).map((check) => check._zod.def as Check);
+  return def.check === undefined ? listed : [def, ...listed];
+}
+
+/** Formats that the API server knows by these names. All others are carried by their patterns. */
+const formats: Readonly<Record<string, string>> = {
+  datetime: "date-time",
+  date: "date",
+  uuid: "uuid",
+  guid: "uuid",
+  ipv4: "ipv4",
+  ipv6: "ipv6",
+  url: "uri",
+  hostname: "hostname",
+};
+
+export function stringSchema(def: WithChecks, place: Place): StructuralSchema {
+  const checks = checksOf(def, place);
+  const patterns = checks.filter((check) => check.check === "string_format").flatMap((check) => patternOf(check, place));
+  const format = checks.flatMap((check) => formats[check.format ?? ""] ?? []).at(-1);
+  const { min, max } = lengthBounds(checks);
+  return {
+    type: "string",
+    ...(format !== undefined && { format }),
+    ...(min !== undefined && { minLength: min }),
+    ...(max !== undefined && { maxLength: max }),
+    ...(patterns.length === 1 && { pattern: patterns[0] as string }),
+    ...(patterns.length > 1 && { allOf: patterns.map((pattern) => ({ pattern })) }),
+  };
+}
+
+function patternOf({ format = "", pattern }: Check, { path }: Place): readonly string[] {
+  if (formats[format] !== undefined) return [];
+  if (pattern === undefined)
+    throw new NotStructuralError(path, `the string format ${format}`, "use .regex() with a pattern that says the same");
+  return [toGoPattern(pattern, path)];
+}
+
+export function templateSchema(_def: unknown, place: Place): StructuralSchema {
+  const pattern = place.ancestors.at(-1)?._zod.pattern;
+  if (pattern === undefined) throw new NotStructuralError(place.path, "this template", "use .regex()");
+  return { type: "string", pattern: toGoPattern(pattern, place.path) };
+}
+
+/** zod's int() means "safe in JavaScript": ±2^53. In the cluster that is an int64; the bounds would only be noise there. */
+const numberFormats: Readonly<Record<string, StructuralSchema>> = {
+  safeint: { type: "integer", format: "int64" },
+  int32: { type: "integer", format: "int32", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  uint32: { type: "integer", format: "int64", minimum: 0, maximum: 2 ** 32 - 1 },
+  float32: { type: "number", format: "float" },
+  float64: { type: "number", format: "double" },
+};
+
+export function numberSchema(def: WithChecks, place: Place): StructuralSchema {
+  const checks = checksOf(def, place);
+  const format = checks.map((check) => numberFormats[check.format ?? ""] ?? {});
+  const base: StructuralSchema = Object.assign({ type: "number" }, ...format);
+  const lower = bound(checks, "greater_than", (a, b) => a > b) ?? { value: base.minimum, exclusive: false };
+  const upper = bound(checks, "less_than", (a, b) => a < b) ?? { value: base.maximum, exclusive: false };
+  return {
+    ...base,
+    ...(lower.value !== undefined && { minimum: lower.value }),
+    ...(lower.exclusive && { exclusiveMinimum: true }),
+    ...(upper.value !== undefined && { maximum: upper.value }),
+    ...(upper.exclusive && { exclusiveMaximum: true }),
+    ...divisor(checks, place),
+  };
+}
+
+/** The strictest of the bounds on one side; of two equal ones the exclusive. */
+function bound(checks: readonly Check[], side: string, stricter: (a: number, b: number) => boolean) {
+  return checks
+    .filter(({ check }) => check === side)
+    .map(({ value, inclusive }) => ({ value: Number(value), exclusive: inclusive === false }))
+    .reduce<{ value: number; exclusive: boolean } | undefined>((strictest, next) => {
+      if (strictest === undefined || stricter(next.value, strictest.value)) return next;
+      return next.value === strictest.value && next.exclusive ? next : strictest;
+    }, undefined);
+}
+
+function divisor(checks: readonly Check[], { path }: Place): StructuralSchema {
+  const divisors = checks.filter(({ check }) => check === "multiple_of").map(({ value }) => Number(value));
+  if (divisors.length > 1) throw new NotStructuralError(path, "more than one multipleOf()", "use their common multiple");
+  return divisors[0] === undefined ? {} : { multipleOf: divisors[0] };
+}
+
+/** The length bounds of strings and lists. */
+export function lengthBounds(checks: readonly Check[]): { readonly min?: number; readonly max?: number } {
+  const asked = (kind: string, key: "minimum" | "maximum" | "length") =>
+    checks.flatMap((check) => (check.check === kind ? (check[key] ?? []) : []));
+  const exact = asked("length_equals", "length");
+  const minimums = [...asked("min_length", "minimum"), ...exact];
+  const maximums = [...asked("max_length", "maximum"), ...exact];
+  return {
+    ...(minimums.length > 0 && { min: Math.max(...minimums) }),
+    ...(maximums.length > 0 && { max: Math.min(...maximums) }),
+  };
+}
+
+export function enumSchema(def: { readonly entries: z.core.util.EnumLike }, place: Place): StructuralSchema {
+  return oneOfValues(z.core.util.getEnumValues(def.entries), place);
+}
+
+export function literalSchema(def: { readonly values: readonly unknown[] }, place: Place): StructuralSchema {
+  const values = def.values.filter((value) => value !== null);
+  if (values.length === 0) throw new NotStructuralError(place.path, "null alone", "use .nullable() on another type");
+  return { ...oneOfValues(values, place), ...(values.length < def.values.length && { nullable: true }) };
+}
+
+function oneOfValues(values: readonly unknown[], { path }: Place): StructuralSchema {
+  const types = new Set(values.map((value) => (Number.isInteger(value) ? "integer" : typeof value)));
+  if (types.has("number")) types.delete("integer");
+  const [type] = types;
+  if (types.size !== 1 || (type !== "string" && type !== "integer" && type !== "number" && type !== "boolean"))
+    throw new NotStructuralError(path, `a choice among ${[...types].join(" and ")}`, "let all the values be of one type");
+  return { type, enum: [...values] };
+}
