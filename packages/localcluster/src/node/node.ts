@@ -1,6 +1,21 @@
+// A real node: containerd, kubelet and kube-proxy in a sandbox, so that pods are processes with cgroups that kill for real.
+//
+//     sandbox.ts      the namespaces in which all of it lives, and why        requirements.ts   what must hold on this machine
+//     gateway.ts      single ports in and out                                 packages.ts       programs from Debian, not installed
+//     cgroups.ts      what limits the containers, and what outlives a sandbox
+//     containerd.ts   kubelet.ts   kube-proxy.ts                              settings, and how each is started
+//
+// What it has not: cluster DNS. Pods find Services by address or by the variables that the kubelet sets; the API server is at
+// KUBERNETES_SERVICE_HOST, as client libraries expect.
 import type { Component } from "../process/component.ts";
 import type { Progress } from "../progress.ts";
 import type { ClusterDirectory } from "../state/directory.ts";
+import { createCgroups, removeCgroups } from "./cgroups.ts";
+import { startContainerd } from "./containerd.ts";
+import { startKubeProxy } from "./kube-proxy.ts";
+import { startKubelet } from "./kubelet.ts";
+import { nodeAddress } from "./network.ts";
+import { loadPauseImage } from "./pause.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface NodeOptions {
@@ -20,8 +35,8 @@ export interface NodeOptions {
   };
   /** Likewise; user system:kube-proxy. */
   readonly kubeProxy: { readonly kubeconfig: string };
-  readonly progress?: Progress;
-  readonly signal?: AbortSignal;
+  readonly progress?: Progress | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface RealNode {
@@ -32,8 +47,12 @@ export interface RealNode {
 }
 
 /** Resolves when kubelet and kube-proxy answer. That the Node object says Ready is for the caller to wait for: it has a client. */
-export async function startNode(_options: NodeOptions): Promise<RealNode> {
-  throw new Error("helper C is writing this");
+export async function startNode(options: NodeOptions): Promise<RealNode> {
+  await createCgroups(options.directory);
+  const containerd = await startContainerd(options);
+  await loadPauseImage(options);
+  const [kubelet, kubeProxy] = await Promise.all([startKubelet(options), startKubeProxy(options)]);
+  return { name: options.name, address: nodeAddress, components: [containerd, kubelet, kubeProxy] };
 }
 
 /**
@@ -41,6 +60,6 @@ export async function startNode(_options: NodeOptions): Promise<RealNode> {
  * directory alone, so also after a kill -9 of the owner. Call it when the processes of the cluster are gone, and before its
  * directory is removed. Harmless for a cluster that never had a node.
  */
-export async function reapNode(_directory: ClusterDirectory): Promise<void> {
-  throw new Error("helper C is writing this");
+export async function reapNode(directory: ClusterDirectory): Promise<void> {
+  await removeCgroups(directory);
 }
