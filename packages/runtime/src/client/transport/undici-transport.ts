@@ -1,0 +1,59 @@
+// The transport of production: credentials on top, undici below.
+import type { Environment } from "../../concurrency/environment.ts";
+import type { ConnectionConfig } from "../config/config.ts";
+import { differ, type Identity, makeIdentities } from "../credentials/identity.ts";
+import { Connections } from "./connections.ts";
+import { exchange } from "./dispatch.ts";
+import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
+
+export interface UndiciOptions {
+  readonly environment: Pick<Environment, "clock">;
+  /** Use HTTP/2 where the server offers it. Off: HTTP/1.1, one connection per request under way. @default true */
+  readonly http2?: boolean | undefined;
+  /** Milliseconds for TCP and TLS together. @default 10 s */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Who we say we are; the server's audit log shows it. @default "memhog-runtime" */
+  readonly userAgent?: string | undefined;
+  /** What credential plugins inherit. @default the environment of the process */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+export function undiciTransport(config: ConnectionConfig, options: UndiciOptions): Transport {
+  const { environment, http2 = true, connectTimeoutMs = 10_000, userAgent = "memhog-runtime", env = process.env } = options;
+  const { origin, pathname } = new URL(config.server);
+  const prefix = pathname.replace(/\/+$/, "");
+  const identities = makeIdentities(config, { clock: environment.clock, env });
+  const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
+
+  const send = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
+    const role = request.stream ? "watches" : "requests";
+    const dispatcher = connections.agent(role, identity.tls);
+    const query = encodeQuery(request.query);
+    const path = `${prefix}${request.path}${query && `?${query}`}`;
+    const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
+    // Also after the answer has begun: a watch that falls silent is a deadline that passes later.
+    onDeadline(request.signal, () => connections.suspect(role, dispatcher));
+    return exchange({ dispatcher, origin, path, headers, request });
+  };
+
+  return {
+    request: async (request) => {
+      request.signal?.throwIfAborted();
+      const identity = await identities.current();
+      const answer = await send(request, identity);
+      if (answer.status !== 401) return answer;
+      // Refused at the door, so nothing was done: safe to repeat, and worth it if there are newer credentials.
+      identities.refused(identity);
+      const fresh = await identities.current();
+      return differ(identity, fresh) ? send(request, fresh) : answer;
+    },
+    close: () => connections.close(),
+  };
+}
+
+function onDeadline(signal: AbortSignal | undefined, suspect: () => void): void {
+  const onAbort = () => {
+    if (signal?.reason instanceof UnansweredError) suspect();
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+}

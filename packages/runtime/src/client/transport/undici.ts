@@ -1,0 +1,16 @@
+// The parts of undici we use, and no others. Its front door also loads fetch, WebSocket, caches and mocks: 13 MiB of
+// memory for nothing (measured: 29.7 MiB against 17.0 for these two, of which 14.3 are Node's own TLS and HTTP/2).
+import { createRequire } from "node:module";
+import type { Agent, ProxyAgent } from "undici";
+
+const require = createRequire(import.meta.url);
+
+type AgentClass = new (options: Agent.Options) => Agent;
+type ProxyAgentClass = new (options: ProxyAgent.Options) => ProxyAgent;
+
+export const UndiciAgent = require("undici/lib/dispatcher/agent.js") as AgentClass;
+
+/** Loaded only where there is a proxy. */
+export function loadProxyAgent(): ProxyAgentClass {
+  return require("undici/lib/dispatcher/proxy-agent.js") as ProxyAgentClass;
+}
