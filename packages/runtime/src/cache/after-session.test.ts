@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import {
+  BrokenStreamError,
+  ForbiddenError,
+  IdleWatchError,
+  NotFoundError,
+  ServerTimeoutError,
+  TooManyRequestsError,
+} from "../client/errors.ts";
+import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
+import { refusal } from "./scripted-api.ts";
+
+const said = { attempt: "watch Pod", reason: "", message: "no" };
+const watching = { lastedMs: 60_000, heard: true };
+
+const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
+  { name: "an ordinary end is resumed at once", end: watching, expected: { from: "resume", when: "at once" } },
+  { name: "an end within a second is a failure", end: { lastedMs: 5, heard: true }, expected: { from: "resume", when: "later" } },
+  {
+    name: "silence after something was heard is resumed at once",
+    end: { ...watching, error: new IdleWatchError("idle") },
+    expected: { from: "resume", when: "at once" },
+  },
+  {
+    name: "silence from the beginning is a failure",
+    end: { lastedMs: 50_000, heard: false, error: new IdleWatchError("idle") },
+    expected: { from: "resume", when: "later" },
+  },
+  {
+    name: "a cut line is resumed",
+    end: { ...watching, error: new BrokenStreamError("cut") },
+    expected: { from: "resume", when: "later" },
+  },
+  { name: "lost history is listed again", end: { ...watching, error: refusal(410) }, expected: { from: "list", when: "later" } },
+  {
+    name: "a kind that is gone is listed again",
+    end: { ...watching, error: new NotFoundError({ ...said, status: 404 }) },
+    expected: { from: "list", when: "later" },
+  },
+  {
+    name: "a server older than our version is listed again",
+    end: {
+      ...watching,
+      error: new ServerTimeoutError({ ...said, status: 504, details: { causes: [{ reason: "ResourceVersionTooLarge" }] } }),
+    },
+    expected: { from: "list", when: "later" },
+  },
+  {
+    name: "a slow server is resumed",
+    end: { ...watching, error: new ServerTimeoutError({ ...said, status: 504 }) },
+    expected: { from: "resume", when: "later" },
+  },
+  {
+    name: "A1: a right that was taken away is waited for",
+    end: { ...watching, error: new ForbiddenError({ ...said, status: 403 }) },
+    expected: { from: "resume", when: "later" },
+  },
+  {
+    name: "A2: a busy server gets the patience it asks for",
+    end: { ...watching, error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 7 }) },
+    expected: { from: "resume", when: "later", atLeastMs: 7_000 },
+  },
+  {
+    name: "a server that cannot stream lists is asked for pages",
+    end: { lastedMs: 5, heard: false, listing: "stream", error: refusal(422) },
+    expected: { from: "list", when: "at once", listInPages: true },
+  },
+  {
+    name: "a server that does not know the question never ends its list: pages",
+    end: { lastedMs: 50_000, heard: true, listing: "stream", error: new IdleWatchError("idle") },
+    expected: { from: "list", when: "at once", listInPages: true },
+  },
+  {
+    name: "a listing that broke begins again",
+    end: { lastedMs: 5, heard: true, listing: "stream", error: new BrokenStreamError("cut") },
+    expected: { from: "list", when: "later" },
+  },
+  {
+    name: "pages that expired on the way begin again",
+    end: { lastedMs: 5, heard: true, listing: "pages", error: refusal(410) },
+    expected: { from: "list", when: "later" },
+  },
+];
+
+describe("after a session", () => {
+  it.each(cases)("$name", ({ end, expected }) => expect(afterSession(end)).toEqual(expected));
+});

@@ -1,0 +1,82 @@
+// A reflector lives in sessions: one connection each, from its opening to its end, however it ended. This file decides
+// what comes next, and nothing else; every row is a fault somebody met.
+import {
+  ApiError,
+  ExpiredError,
+  IdleWatchError,
+  InvalidError,
+  NotFoundError,
+  ServerTimeoutError,
+  TooManyRequestsError,
+} from "../client/errors.ts";
+
+/** How a session ended. */
+export interface SessionEnd {
+  /** Undefined: the server closed the stream, as it does after some minutes. */
+  readonly error?: unknown;
+  /** It was still listing: streamed as events, or page by page. Undefined: it was watching from a known version. */
+  readonly listing?: "stream" | "pages" | undefined;
+  readonly lastedMs: number;
+  /** Something arrived on it: an event or a bookmark. */
+  readonly heard: boolean;
+}
+
+/** What to do now. */
+export interface NextSession {
+  /** "resume": go on from the last version seen. "list": that version is of no use any more, list everything again. */
+  readonly from: "resume" | "list";
+  /** "at once": the end was ordinary. "later": after the back-off, which grows. */
+  readonly when: "at once" | "later";
+  /** The server asked for at least this much patience. */
+  readonly atLeastMs?: number;
+  /**
+   * The server cannot stream a list, or behaved as if it could not: ask for pages this time. The next listing tries the
+   * stream again; it costs one refused call, and a proxy that cut the stream does not cost us streaming for ever.
+   */
+  readonly listInPages?: boolean;
+}
+
+/** A watch that ends sooner than this was no watch: reopening it at once would be a hot loop. */
+const tooShortMs = 1_000;
+
+export function afterSession(end: SessionEnd): NextSession {
+  if (end.listing !== undefined) return afterListing(end);
+  const { error, lastedMs, heard } = end;
+  if (error === undefined) return { from: "resume", when: lastedMs < tooShortMs ? "later" : "at once" };
+  // Silence is not a failure, unless the connection never said anything at all.
+  if (error instanceof IdleWatchError) return { from: "resume", when: heard ? "at once" : "later" };
+  return { from: isLost(error) ? "list" : "resume", when: "later", ...patience(error) };
+}
+
+function afterListing(end: SessionEnd): NextSession {
+  const { error } = end;
+  if (end.listing === "stream" && cannotStream(error)) return { from: "list", when: "at once", listInPages: true };
+  return { from: "list", when: "later", ...patience(error) };
+}
+
+/** The version we would resume from means nothing to the server any more. */
+function isLost(error: unknown): boolean {
+  if (error instanceof ExpiredError) return true; // the history has been compacted, or the server has restarted
+  if (error instanceof NotFoundError) return true; // the kind itself is gone; whatever comes back is new
+  if (error instanceof ServerTimeoutError) return isFromTheFuture(error);
+  return error instanceof ApiError && error.status === 400; // what the server cannot read, it will not read next time
+}
+
+/** The server is behind the version we have: it was restored from a backup (or lags: then listing does no harm). */
+function isFromTheFuture(error: ServerTimeoutError): boolean {
+  return error.causes.some(({ reason }) => reason === "ResourceVersionTooLarge");
+}
+
+/**
+ * Servers without streaming lists say 422 or 400. Older ones do not know the question: they ignore it and start a watch
+ * that never says that the list is complete, so it ends idle, or by its own time limit.
+ */
+function cannotStream(error: unknown): boolean {
+  if (error === undefined || error instanceof IdleWatchError || error instanceof InvalidError) return true;
+  return error instanceof ApiError && error.status === 400;
+}
+
+function patience(error: unknown): Pick<NextSession, "atLeastMs"> {
+  if (!(error instanceof TooManyRequestsError) || error.retryAfterSeconds === undefined) return {};
+  return { atLeastMs: error.retryAfterSeconds * 1_000 };
+}

@@ -1,0 +1,303 @@
+import { describe, expect, it } from "vitest";
+import { BrokenStreamError, IdleWatchError } from "../client/errors.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Namespace } from "../objects/kinds/core/namespace.ts";
+import type { Kind } from "../objects/object.ts";
+import { Cache, type CacheOptions } from "./cache.ts";
+import { view } from "./projection.ts";
+import { refusal, ScriptedApi } from "./scripted-api.ts";
+
+const ref = (name: string, namespace = "home") => ({ namespace, name });
+const config = (name: string, data: Record<string, string> = {}, namespace = "home"): ConfigMap => ({
+  metadata: ref(name, namespace),
+  data,
+});
+
+/** A cache of config maps on a manual clock, started, and the API it follows. */
+function following(more: Partial<CacheOptions<ConfigMap>> = {}) {
+  const api = new ScriptedApi();
+  const environment = manualEnvironment();
+  const cache = new Cache<ConfigMap>({
+    client: api,
+    kind: ConfigMap,
+    namespaces: "all",
+    environment,
+    log: silentLogger,
+    ...more,
+  });
+  const changes: string[] = [];
+  cache.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}`));
+  const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
+  const { clock } = environment;
+  const start = async () => {
+    cache.start();
+    await clock.advance(0);
+  };
+  return { api, cache, changes, names, clock, start, [Symbol.asyncDispose]: () => cache.stop() };
+}
+
+describe("a cache", () => {
+  it("starts with a streamed list on the connection that goes on as the watch", async () => {
+    await using world = following();
+    world.api.put(ConfigMap, config("a"));
+    await world.start();
+    expect([world.cache.synced, world.names()]).toEqual([true, ["a"]]);
+    world.api.put(ConfigMap, config("b"));
+    world.api.remove(ConfigMap, ref("a"));
+    await world.clock.advance(0);
+    expect(world.names()).toEqual(["b"]);
+    expect(world.api.calls).toEqual(["stream configmaps"]);
+  });
+
+  it("lists in pages where the server cannot stream, and watches from there", async () => {
+    await using world = following({ timing: { pageSize: 2 } });
+    world.api.streams = false;
+    for (const name of ["a", "b", "c"]) world.api.put(ConfigMap, config(name));
+    await world.start();
+    world.api.put(ConfigMap, config("d"));
+    await world.clock.advance(0);
+    expect(world.names()).toEqual(["a", "b", "c", "d"]);
+    expect(world.api.calls).toEqual(["stream configmaps", "list configmaps", "list configmaps", "watch configmaps from 3"]);
+  });
+
+  it("is not synced before the list is complete, whatever has arrived of it", async () => {
+    await using world = following();
+    world.api.refuse = () => refusal(500);
+    await world.start();
+    expect(world.cache.synced).toBe(false);
+    const synced = world.cache.whenSynced();
+    world.api.refuse = () => undefined;
+    await world.clock.advance(2_000);
+    await synced;
+  });
+
+  it("W3: resumes after a reset without listing and without missing anything", async () => {
+    await using world = following();
+    await world.start();
+    world.api.put(ConfigMap, config("a"));
+    await world.clock.advance(0);
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    world.api.put(ConfigMap, config("b"));
+    await world.clock.advance(2_000);
+    expect(world.names()).toEqual(["a", "b"]);
+    expect(world.api.calls).toEqual(["stream configmaps", "watch configmaps from 1"]);
+  });
+
+  it("W3: lists again after 410 and makes up for what it missed", async () => {
+    await using world = following();
+    for (const name of ["kept", "changed", "gone", "replaced"]) world.api.put(ConfigMap, config(name));
+    await world.start();
+    world.changes.length = 0;
+    world.api.muted = true;
+    world.api.put(ConfigMap, config("changed", { now: "different" }));
+    world.api.remove(ConfigMap, ref("gone"));
+    world.api.remove(ConfigMap, ref("replaced"));
+    world.api.put(ConfigMap, config("replaced"));
+    world.api.put(ConfigMap, config("new"));
+    world.api.muted = false;
+    world.api.historyFrom = Number(world.api.version);
+    world.api.cutWatches(refusal(410));
+    await world.clock.advance(0);
+    expect(world.cache.synced).toBe(false); // we know that we do not know
+    await world.clock.advance(2_000);
+    expect(world.cache.synced).toBe(true);
+    const expected = ["changed changed", "removed replaced", "added replaced", "added new", "removed gone"];
+    expect(world.changes.sort()).toEqual(expected.sort());
+  });
+
+  it("W3: ignores what it has heard before", async () => {
+    await using world = following();
+    const a = world.api.put(ConfigMap, config("a"));
+    await world.start();
+    world.api.put(ConfigMap, config("a", { second: "state" }));
+    world.api.say(ConfigMap, { type: "ADDED", object: a });
+    world.api.say(ConfigMap, { type: "ADDED", object: a });
+    await world.clock.advance(0);
+    expect(world.changes).toEqual(["added a", "changed a"]);
+    expect(world.cache.get(ref("a"))?.data).toEqual({ second: "state" });
+  });
+
+  it("W3: opens a watch that closes at once ever more rarely", async () => {
+    await using world = following();
+    await world.start();
+    world.api.refuse = (call) => (call.startsWith("watch") ? refusal(500) : undefined);
+    world.api.cutWatches();
+    await world.clock.advance(60_000);
+    const attempts = world.api.calls.filter((call) => call.startsWith("watch")).length;
+    expect(attempts).toBeGreaterThan(3); // 0.8, 1.6, 3.2, 6.4, 12.8, 25.6 s and up to a quarter more
+    expect(attempts).toBeLessThan(8);
+  });
+
+  it("W3: is stale after half a minute without connection, and says so until it is back", async () => {
+    await using world = following();
+    await world.start();
+    world.api.refuse = () => refusal(503);
+    world.api.cutWatches();
+    await world.clock.advance(29_000);
+    expect(world.cache.synced).toBe(true);
+    await world.clock.advance(3_000);
+    expect(world.cache.synced).toBe(false);
+    expect(world.cache.status()).toMatchObject([{ resource: "configmaps", state: "stale" }]);
+    world.api.refuse = () => undefined;
+    await world.clock.advance(60_000);
+    expect(world.cache.synced).toBe(true);
+  });
+
+  it("asks a quiet kind for shorter watches, so that the bookmark at their end comes before the silence is too long", async () => {
+    await using world = following();
+    await world.start();
+    await world.clock.advance(50_000);
+    world.api.cutWatches(new IdleWatchError("idle"));
+    await world.clock.advance(10_000);
+    world.api.put(ConfigMap, config("busy again"));
+    await world.clock.advance(10_000);
+    world.api.cutWatches();
+    await world.clock.advance(0);
+    const long = expect.toSatisfy((seconds: number) => seconds >= 300 && seconds <= 600);
+    expect(world.api.timeouts).toEqual([long, 45, long]);
+  });
+
+  it("lists now and then, in case something on the way lost an event", async () => {
+    await using world = following({ timing: { relistMs: 600_000 } });
+    await world.start();
+    world.api.muted = true;
+    world.api.put(ConfigMap, config("never told"));
+    world.api.muted = false;
+    world.api.cutWatches();
+    await world.clock.advance(600_000);
+    expect(world.names()).toEqual([]);
+    world.api.cutWatches();
+    await world.clock.advance(0);
+    expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
+  });
+
+  it("follows several namespaces, and only those", async () => {
+    await using world = following({ namespaces: ["home", "work"] });
+    for (const namespace of ["home", "work", "elsewhere"]) world.api.put(ConfigMap, config(`in-${namespace}`, {}, namespace));
+    await world.start();
+    world.api.put(ConfigMap, config("later-elsewhere", {}, "elsewhere"));
+    world.api.put(ConfigMap, config("later-at-work", {}, "work"));
+    await world.clock.advance(0);
+    expect(world.names()).toEqual(["in-home", "in-work", "later-at-work"]);
+    expect(world.cache.status().map(({ namespace, objects }) => [namespace, objects])).toEqual([
+      ["home", 1],
+      ["work", 2],
+    ]);
+  });
+
+  it("follows cluster-scoped kinds once, whatever the namespaces", async () => {
+    const kind = Namespace as Kind as Kind<ConfigMap>;
+    await using world = following({ namespaces: ["home", "work"], kind });
+    world.api.put(kind, { metadata: { name: "home" } });
+    await world.start();
+    expect(world.cache.get({ name: "home" })).toBeDefined();
+    expect(world.api.calls).toEqual(["stream namespaces"]);
+  });
+
+  it("drops managedFields, and keeps what a view keeps", async () => {
+    const managed = { metadata: { ...ref("a"), managedFields: [{}] }, data: { large: "…", small: "." } };
+    await using whole = following();
+    whole.api.put(ConfigMap, managed);
+    await whole.start();
+    expect(whole.cache.get(ref("a"))).toMatchObject({ data: managed.data });
+    expect(whole.cache.get(ref("a"))?.metadata).not.toHaveProperty("managedFields");
+
+    const kind = view(ConfigMap, { project: ({ metadata, data }) => ({ metadata, data: { small: data?.small ?? "" } }) });
+    await using part = following({ kind });
+    part.api.put(ConfigMap, managed);
+    await part.start();
+    expect(part.cache.get(ref("a"))?.data).toEqual({ small: "." });
+  });
+
+  it("E3: keeps an object whole if its projection throws or loses its name, and the others as they should be", async () => {
+    const kind = view(ConfigMap, {
+      project: (config) => {
+        if (config.metadata.name === "throws") throw new Error("odd");
+        return config.metadata.name === "loses" ? ({ metadata: {} } as never) : { metadata: config.metadata };
+      },
+    });
+    await using world = following({ kind });
+    for (const name of ["a", "loses", "throws"]) world.api.put(ConfigMap, config(name, { some: "data" }));
+    await world.start();
+    expect([...world.cache.objects()].map(({ metadata, data }) => [metadata.name, data])).toEqual([
+      ["a", undefined],
+      ["loses", { some: "data" }],
+      ["throws", { some: "data" }],
+    ]);
+  });
+});
+
+describe("W1: a cache and our own writes", () => {
+  it("reaches a write with its event", async () => {
+    await using world = following();
+    await world.start();
+    const mark = world.cache.written(world.api.put(ConfigMap, config("a")));
+    expect(world.cache.reached(mark)).toBe(false);
+    await world.cache.whenReached(mark);
+    expect(world.cache.get(ref("a"))).toBeDefined();
+  });
+
+  it("reaches a write that it will never see with the next bookmark", async () => {
+    await using world = following();
+    await world.start();
+    world.api.muted = true;
+    const mark = world.cache.written(world.api.put(ConfigMap, config("a")));
+    world.api.bookmark(ConfigMap);
+    await world.cache.whenReached(mark);
+    expect(world.api.calls).toHaveLength(1);
+  });
+
+  it("lists again if a write is overdue, and stays usable meanwhile", async () => {
+    await using world = following();
+    await world.start();
+    world.api.muted = true;
+    const mark = world.cache.written(world.api.put(ConfigMap, config("a")));
+    const reached = world.cache.whenReached(mark);
+    await world.clock.advance(9_000);
+    expect([world.cache.reached(mark), world.cache.synced]).toEqual([false, true]);
+    await world.clock.advance(1_000);
+    await reached;
+    expect(world.names()).toEqual(["a"]);
+  });
+
+  it("C2: reaches an unknown outcome by a listing that began after it, and by nothing less", async () => {
+    await using world = following();
+    await world.start();
+    const mark = world.cache.unknown(ref("a"));
+    world.api.put(ConfigMap, config("other"));
+    await world.clock.advance(0);
+    expect(world.cache.reached(mark)).toBe(false);
+    const reached = world.cache.whenReached(mark);
+    await world.clock.advance(0);
+    await reached;
+    expect(world.api.calls).toEqual(["stream configmaps", "stream configmaps"]);
+  });
+
+  it("lists even if it is asked to while it waits to reconnect", async () => {
+    await using world = following();
+    await world.start();
+    world.api.cutWatches();
+    await world.clock.advance(0);
+    const reached = world.cache.whenReached(world.cache.unknown(ref("a")));
+    await world.clock.advance(2_000);
+    await reached;
+  });
+
+  it("does not wait for what it does not follow", async () => {
+    await using world = following({ namespaces: ["home"] });
+    await world.start();
+    const mark = world.cache.written(world.api.put(ConfigMap, config("a", {}, "elsewhere")));
+    expect(world.cache.reached(mark)).toBe(true);
+  });
+
+  it("ends the waiting when it is stopped", async () => {
+    const world = following();
+    await world.start();
+    const reached = world.cache.whenReached(world.cache.unknown(ref("a")));
+    await world.cache.stop();
+    await expect(reached).rejects.toThrow();
+    expect(world.clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,211 @@
+// The objects of one kind, as far as an operator may see them, always at hand: reads are synchronous and cost nothing.
+// A cache is a store and whoever keeps it equal to the server: one reflector for all namespaces, or one for each of
+// several. A folder tour:
+//
+//     projection.ts    which objects and which of their fields are kept (views)
+//     store.ts         the objects, their changes, and object-index.ts their indexes
+//     reflector.ts     list + watch, for ever; after-session.ts what follows which fault; snapshot.ts listing and diff
+//     own-writes.ts    read your own writes; versions.ts the order of resource versions
+//     shared-caches.ts one cache per kind and scope in a process, however many controllers want it
+
+import type { Client } from "../client/client.ts";
+import { anySignal } from "../concurrency/abort.ts";
+import type { Cancel, Environment } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
+import type { IndexValues } from "./object-index.ts";
+import { isReached, type Mark } from "./own-writes.ts";
+import { projectionOf, type View } from "./projection.ts";
+import { Reflector, type ReflectorState } from "./reflector.ts";
+import { type ChangeListener, ObjectStore } from "./store.ts";
+import { defaultTiming, type ReflectorTiming } from "./timing.ts";
+
+export interface CacheOptions<T extends KubernetesObject> {
+  readonly client: Pick<Client, "list" | "watch">;
+  /** The kind, or a view of it. */
+  readonly kind: View<T>;
+  /** Namespaces to look into; "all" for all, and for kinds that have none. */
+  readonly namespaces: readonly string[] | "all";
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly timing?: Partial<ReflectorTiming>;
+}
+
+/** For readiness, metrics and people. */
+export interface CacheStatus {
+  /** The kind, as in URLs: "pods" or "deployments.apps". */
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly state: ReflectorState;
+  readonly objects: number;
+  readonly lastEventAgeMs: number;
+}
+
+export class Cache<T extends KubernetesObject = KubernetesObject> {
+  readonly kind: View<T>;
+  readonly #store = new ObjectStore<T>();
+  readonly #reflectors: readonly Reflector<T>[];
+  readonly #environment: Environment;
+  readonly #timing: ReflectorTiming;
+  /** Looked at after every event: those who wait for a mark or for a state. */
+  readonly #waiting = new Set<() => void>();
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> | undefined;
+
+  constructor(options: CacheOptions<T>) {
+    const { kind, environment, namespaces } = options;
+    this.kind = kind;
+    this.#environment = environment;
+    this.#timing = { ...defaultTiming, ...options.timing };
+    const scopes = namespaces === "all" || !kind.namespaced ? [undefined] : namespaces;
+    this.#reflectors = scopes.map((namespace) => this.#reflector(options, namespace));
+  }
+
+  /** Begins to follow the server. */
+  start(): void {
+    this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(this.#stop.signal)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  // Reading.
+
+  get size(): number {
+    return this.#store.size;
+  }
+
+  get(ref: ObjectRef): Stored<T> | undefined {
+    return this.#store.get(ref);
+  }
+
+  /** All objects, or those of one namespace. */
+  objects(namespace?: string): Iterable<Stored<T>> {
+    return this.#store.objects(namespace);
+  }
+
+  /** The objects that name this UID among their owners. */
+  ownedBy(uid: string): readonly Stored<T>[] {
+    return this.#store.ownedBy(uid);
+  }
+
+  /** What an index (see `indexBy`) finds under a value. */
+  lookup(values: IndexValues<T>, value: string): readonly Stored<T>[] {
+    return this.#store.lookup(values, value);
+  }
+
+  onChange(listener: ChangeListener<T>): Cancel {
+    return this.#store.onChange(listener);
+  }
+
+  // State.
+
+  /** The store is complete and follows the server. While it is not, nothing may be concluded from what is missing in it. */
+  get synced(): boolean {
+    return this.#reflectors.every(({ state }) => state === "live");
+  }
+
+  /** Calls back after every change of `synced` (and more often): look, do not count. Only until cancelled. */
+  onProgress(listener: () => void): Cancel {
+    this.#waiting.add(listener);
+    return () => this.#waiting.delete(listener);
+  }
+
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    await this.#until(() => this.synced, signal);
+  }
+
+  /** One entry for each namespace that is followed on its own. */
+  status(): readonly CacheStatus[] {
+    const { plural, group } = this.kind;
+    return this.#reflectors.map((reflector) => ({
+      resource: group === "" ? plural : `${plural}.${group}`,
+      namespace: reflector.namespace,
+      state: reflector.state,
+      objects: this.#reflectors.length === 1 ? this.#store.size : [...this.#store.objects(reflector.namespace)].length,
+      lastEventAgeMs: reflector.lastEventAgeMs,
+    }));
+  }
+
+  // Read your own writes.
+
+  /** This object, at this version, is our own doing. */
+  written(object: Stored<KubernetesObject>): Mark {
+    const { uid, resourceVersion } = object.metadata;
+    return { ...this.#mark(object.metadata), type: "written", uid, resourceVersion };
+  }
+
+  /** This object was deleted by us. */
+  deleted(ref: ObjectRef, uid: string): Mark {
+    return { ...this.#mark(ref), type: "deleted", uid };
+  }
+
+  /** We tried to write this object (a name that the server was to make up: "") and do not know what came of it. */
+  unknown(ref: ObjectRef): Mark {
+    return { ...this.#mark(ref), type: "unknown" };
+  }
+
+  reached(mark: Mark): boolean {
+    const reflector = this.#reflectorOf(mark.ref);
+    // Written where this cache does not look: it will never be seen here, and nothing here can be older than it.
+    return reflector === undefined || isReached(mark, reflector);
+  }
+
+  /** Waits until the mark is reached; if that takes long, the cache is listed again. */
+  async whenReached(mark: Mark, signal?: AbortSignal): Promise<void> {
+    const reflector = this.#reflectorOf(mark.ref);
+    const overdueMs = mark.type === "unknown" ? 0 : this.#timing.overdueMs;
+    if (reflector === undefined || this.reached(mark)) return;
+    const cancel = this.#environment.clock.after(overdueMs, () => reflector.refresh());
+    try {
+      await this.#until(() => isReached(mark, reflector), signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  #mark(ref: ObjectRef) {
+    return { ref, listingsBegun: this.#reflectorOf(ref)?.listingsBegun ?? 0 };
+  }
+
+  #reflectorOf(ref: ObjectRef): Reflector<T> | undefined {
+    return this.#reflectors.find(({ namespace }) => namespace === undefined || namespace === ref.namespace);
+  }
+
+  async #until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
+    if (holds()) return;
+    using either = anySignal([signal, this.#stop.signal]);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = () => holds() && resolve();
+    const onAbort = () => reject(either.signal.reason);
+    this.#waiting.add(look);
+    if (either.signal.aborted) onAbort();
+    else either.signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#waiting.delete(look);
+    }
+  }
+
+  #reflector(options: CacheOptions<T>, namespace: string | undefined): Reflector<T> {
+    const { client, kind, environment } = options;
+    const log = options.log.child({ watch: kind.plural, ...(namespace !== undefined && { namespace }) });
+    return new Reflector({
+      client,
+      kind,
+      namespace,
+      selection: kind.selection ?? {},
+      project: projectionOf(kind, (err) => log.error({ err }, "projection failed; this object is kept whole")),
+      store: this.#store,
+      environment,
+      log,
+      timing: this.#timing,
+      onProgress: () => {
+        for (const look of this.#waiting) look();
+      },
+    });
+  }
+}

@@ -1,0 +1,294 @@
+// Keeps a store equal to what the server has, for ever. The only way to fail is to be stopped.
+//
+// It lives in sessions, each one connection: list, then watch from there; when the connection ends, resume from the last
+// version seen; when the server no longer knows that version, list again and make up for the removals that were missed.
+// What follows which end is decided in after-session.ts. Listing is streamed where the server can (the same connection
+// then goes on as the watch) and paged where not; `resourceVersion=0` is never asked for, since that may be answered
+// from a cache older than what we have seen.
+//
+// A dead connection looks like a quiet cluster, so silence is bounded: after `idleMs` a watch is given up. Servers send a
+// bookmark once a minute, and also two seconds before a watch ends by its own time limit. For a quiet kind we therefore
+// ask for a time limit shorter than `idleMs`: the bookmark then comes in time, carries our version along, and a path that
+// swallows packets is noticed in less than a minute without ever relying on bookmarks for a busy one.
+//
+// Three states are told to the outside: "starting" (nothing may be concluded from the store yet), "live", and "stale"
+// (we know that we do not know: history is lost and the new listing is not complete, or no connection for too long).
+
+import type { Client, WatchEvent } from "../client/client.ts";
+import { anySignal } from "../concurrency/abort.ts";
+import { Backoff } from "../concurrency/backoff.ts";
+import type { Cancel, Environment } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
+import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
+import type { Progress } from "./own-writes.ts";
+import type { Projection, Selection } from "./projection.ts";
+import { Snapshot } from "./snapshot.ts";
+import type { ObjectStore } from "./store.ts";
+import type { ReflectorTiming } from "./timing.ts";
+
+export type ReflectorState = "starting" | "live" | "stale";
+
+export interface ReflectorOptions<T extends KubernetesObject> {
+  readonly client: Pick<Client, "list" | "watch">;
+  readonly kind: Kind<T>;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  readonly selection: Selection;
+  readonly project: Projection<T>;
+  readonly store: ObjectStore<T>;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly timing: ReflectorTiming;
+  /** Called after everything that may have brought a mark nearer, or changed the state. */
+  readonly onProgress: () => void;
+}
+
+export class Reflector<T extends KubernetesObject> implements Progress {
+  readonly #options: ReflectorOptions<T>;
+  readonly #backoff: Backoff;
+  #interrupt = new AbortController();
+  #state: ReflectorState = "starting";
+  #cancelPatience: Cancel | undefined;
+  #resumeFrom: string | undefined;
+  #inPages = false;
+  #listing: SessionEnd["listing"];
+  #heard = false;
+  #quiet = false;
+  #lastHeard: number;
+  #lastListed = 0;
+  #listingsWanted = 0;
+  #listingsBegun = 0;
+  #listingDone = 0;
+  #position: string | undefined;
+
+  constructor(options: ReflectorOptions<T>) {
+    const { environment, timing } = options;
+    this.#options = options;
+    this.#backoff = new Backoff(timing.backoff, environment);
+    this.#lastHeard = environment.clock.monotonic();
+  }
+
+  get state(): ReflectorState {
+    return this.#state;
+  }
+
+  /** The namespace this one looks after; undefined: all. */
+  get namespace(): string | undefined {
+    return this.#options.namespace;
+  }
+
+  /** Milliseconds since the last event or bookmark. */
+  get lastEventAgeMs(): number {
+    return this.#options.environment.clock.monotonic() - this.#lastHeard;
+  }
+
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  get listingsBegun(): number {
+    return this.#listingsBegun;
+  }
+
+  get listingDone(): number {
+    return this.#listingDone;
+  }
+
+  get(ref: ObjectRef): Stored<T> | undefined {
+    return this.#options.store.get(ref);
+  }
+
+  /** Lists everything again, soon, in a listing that begins after this call. Until it is complete nothing else changes. */
+  refresh(): void {
+    this.#listingsWanted = this.#listingsBegun + 1;
+    if (this.#listing === undefined) this.#interrupt.abort();
+  }
+
+  /** Runs until the signal aborts. It never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const end = await this.#session(signal);
+      if (!signal.aborted) await this.#prepare(this.#whatNext(end), end, signal);
+    }
+    this.#cancelPatience?.();
+  }
+
+  async #session(signal: AbortSignal): Promise<SessionEnd> {
+    const { clock } = this.#options.environment;
+    const began = clock.monotonic();
+    this.#interrupt = new AbortController();
+    using either = anySignal([signal, this.#interrupt.signal]);
+    const how = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
+    return { ...how, listing: this.#listing, lastedMs: clock.monotonic() - began, heard: this.#heard };
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
+    this.#heard = false;
+    this.#listing = undefined;
+    if (this.#listingWanted) this.#resumeFrom = undefined;
+    if (this.#resumeFrom === undefined && this.#inPages) await this.#listPages(signal);
+    if (this.#resumeFrom === undefined) await this.#watchWithList(signal);
+    else if (!this.#listingWanted) await this.#watchFrom(this.#resumeFrom, signal);
+    return {};
+  }
+
+  // Listing.
+
+  async #listPages(signal: AbortSignal): Promise<void> {
+    const { client, kind, project, timing } = this.#options;
+    const snapshot = this.#beginListing("pages");
+    let page = await client.list(kind, { ...this.#scope(), limit: timing.pageSize, signal });
+    for (;;) {
+      for (const object of page.items) snapshot.put(project(object));
+      const { continue: next, resourceVersion } = page.metadata;
+      if (next === undefined || next === "") return this.#finishListing(snapshot, resourceVersion);
+      page = await client.list(kind, { ...this.#scope(), limit: timing.pageSize, continue: next, signal });
+    }
+  }
+
+  async #watchWithList(signal: AbortSignal): Promise<void> {
+    let snapshot: Snapshot<T> | undefined = this.#beginListing("stream");
+    for await (const event of this.#events({ sendInitialEvents: true, timeoutSeconds: this.#longTimeout(), signal })) {
+      this.#hear();
+      if (snapshot === undefined) this.#take(event);
+      else if (event.type === "DELETED") snapshot.remove(event.object);
+      else if (event.type !== "BOOKMARK") snapshot.put(event.object);
+      else if (event.initialEventsEnd) {
+        this.#finishListing(snapshot, event.resourceVersion);
+        snapshot = undefined;
+        if (this.#listingWanted) return;
+      }
+    }
+  }
+
+  #beginListing(how: "stream" | "pages"): Snapshot<T> {
+    this.#listing = how;
+    this.#listingsBegun += 1;
+    return new Snapshot(this.#options.store, this.#options.namespace);
+  }
+
+  #finishListing(snapshot: Snapshot<T>, resourceVersion: string): void {
+    snapshot.finish();
+    this.#listing = undefined;
+    this.#inPages = false;
+    this.#quiet = true; // until something happens
+    this.#listingDone = this.#listingsBegun;
+    this.#lastListed = this.#options.environment.clock.monotonic();
+    this.#position = resourceVersion;
+    this.#resumeFrom = resourceVersion;
+    this.#alive();
+  }
+
+  /** Somebody asked for a listing, perhaps while one was under way: that one may have begun before what they want to see. */
+  get #listingWanted(): boolean {
+    return this.#listingsWanted > this.#listingsBegun;
+  }
+
+  // Watching.
+
+  async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { environment, timing } = this.#options;
+    const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
+    this.#quiet = true;
+    // On a quiet kind the first sign of life may be the bookmark at the end. A connection that has not failed for a
+    // while is as good as one that has spoken.
+    const cancel = environment.clock.after(timing.aliveAfterMs, () => this.#alive());
+    try {
+      for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal })) {
+        this.#hear();
+        this.#alive();
+        this.#take(event);
+      }
+    } finally {
+      cancel();
+    }
+  }
+
+  #take(event: WatchEvent<T>): void {
+    const { store, onProgress } = this.#options;
+    if (event.type === "BOOKMARK") this.#resumeFrom = event.resourceVersion || this.#resumeFrom;
+    else {
+      this.#quiet = false;
+      this.#resumeFrom = event.object.metadata.resourceVersion;
+      if (event.type === "DELETED") store.remove(event.object, { listed: false });
+      else store.put(event.object, { listed: false });
+    }
+    this.#position = this.#resumeFrom;
+    onProgress();
+  }
+
+  #events(options: { resourceVersion?: string; sendInitialEvents?: boolean; timeoutSeconds: number; signal: AbortSignal }) {
+    const { client, kind, project, timing } = this.#options;
+    return client.watch<T>(kind, { ...this.#scope(), idleMs: timing.idleMs, project, ...options });
+  }
+
+  #scope(): Selection & { namespace?: string | undefined } {
+    return { ...this.#options.selection, namespace: this.#options.namespace };
+  }
+
+  /** Random, so that the watches of many processes do not all end in the same minute. */
+  #longTimeout(): number {
+    const { environment, timing } = this.#options;
+    return Math.round(timing.timeoutSeconds * (1 + environment.random()));
+  }
+
+  #hear(): void {
+    this.#heard = true;
+    this.#lastHeard = this.#options.environment.clock.monotonic();
+  }
+
+  // Between sessions.
+
+  #whatNext(end: SessionEnd): NextSession {
+    if (this.#listingWanted) return { from: "list", when: "at once" };
+    const next = afterSession(end);
+    const { environment, timing } = this.#options;
+    const listDue = environment.clock.monotonic() - this.#lastListed >= timing.relistMs;
+    return next.when === "at once" && listDue ? { ...next, from: "list" } : next;
+  }
+
+  async #prepare(next: NextSession, end: SessionEnd, signal: AbortSignal): Promise<void> {
+    if (next.from === "list") this.#resumeFrom = undefined;
+    this.#inPages = next.listInPages ?? false;
+    if (next.when === "at once") return;
+    // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
+    if (next.from === "list" && end.listing === undefined) this.#become("stale", end.error);
+    else this.#loseTouch(end.error);
+    const delayMs = Math.max(this.#backoff.next(), next.atLeastMs ?? 0);
+    this.#complain(end.error, delayMs);
+    await this.#options.environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
+  }
+
+  /** The first failure of a series is worth a warning; the rest would only repeat it. */
+  #complain(error: unknown, delayMs: number): void {
+    const { log } = this.#options;
+    const fields = { err: error, delayMs: Math.round(delayMs), failures: this.#backoff.failures };
+    if (this.#backoff.failures === 1) log.warn(fields, "watch ended badly, trying again");
+    else log.debug(fields, "watch ended badly again, trying again");
+  }
+
+  /** Connected, and nothing missed as far as we know. */
+  #alive(): void {
+    this.#cancelPatience?.();
+    this.#cancelPatience = undefined;
+    this.#become("live");
+    this.#options.onProgress();
+  }
+
+  /** Not connected, nothing missed yet as far as we know: for a while that is nobody's business. */
+  #loseTouch(error: unknown): void {
+    const { environment, timing } = this.#options;
+    this.#cancelPatience ??= environment.clock.after(timing.toleranceMs, () => this.#become("stale", error));
+  }
+
+  #become(state: "live" | "stale", error?: unknown): void {
+    // What was never known cannot be stale.
+    if (this.#state === state || (this.#state === "starting" && state === "stale")) return;
+    const { log, onProgress } = this.#options;
+    if (state === "stale") log.warn({ err: error }, "cache is stale: nothing is reconciled from it until it has caught up");
+    else if (this.#state === "stale") log.info({ lastEventAgeMs: Math.round(this.lastEventAgeMs) }, "cache has caught up");
+    this.#state = state;
+    onProgress();
+  }
+}

@@ -1,0 +1,36 @@
+// The times of a cache, in one place. The numbers come from what API servers do (kubernetes-facts.md), and from the
+// promise that a cache is right again within a minute of a fault's end (W3): silence is noticed after `idleMs`, and the
+// longest back-off is well below what remains.
+import type { BackoffOptions } from "../concurrency/backoff.ts";
+
+export interface ReflectorTiming {
+  /** Silence after which a watch is given up. */
+  readonly idleMs: number;
+  /** Time limit of a watch on a kind that was quiet during the last one; below `idleMs`, see reflector.ts. */
+  readonly quietTimeoutSeconds: number;
+  /** Time limit of any other watch: this much, up to twice as much. */
+  readonly timeoutSeconds: number;
+  /** A resumed watch that has not failed for this long counts as connected even if it has said nothing. */
+  readonly aliveAfterMs: number;
+  /** How long a cache may be without connection before it is called stale. */
+  readonly toleranceMs: number;
+  /** A listing now and then, in case something between us and the server lost an event. @see afterSession */
+  readonly relistMs: number;
+  /** Objects per page where listing cannot be streamed: small, since a page is parsed in one go. */
+  readonly pageSize: number;
+  /** A mark that was not reached for this long has the cache listed again. */
+  readonly overdueMs: number;
+  readonly backoff: BackoffOptions;
+}
+
+export const defaultTiming: ReflectorTiming = {
+  idleMs: 50_000,
+  quietTimeoutSeconds: 45,
+  timeoutSeconds: 300,
+  aliveAfterMs: 3_000,
+  toleranceMs: 30_000,
+  relistMs: 3_600_000,
+  pageSize: 100,
+  overdueMs: 10_000,
+  backoff: { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 0.25, resetAfterMs: 120_000 },
+};
