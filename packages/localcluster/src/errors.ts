@@ -149,6 +149,13 @@ export class StatePathTooLongError extends LocalClusterError {
   }
 }
 
+/** An option, or a flag, that means nothing. */
+export class InvalidOptionsError extends LocalClusterError {
+  constructor(option: string, expected: string, found: unknown) {
+    super("INVALID_OPTIONS", `${option}: expected ${expected}; found ${JSON.stringify(found)}`);
+  }
+}
+
 /** Not even SIGKILL ended them: they hang in the kernel, on a dead mount or a broken disk. */
 export class UnkillableError extends LocalClusterError {
   constructor(processes: readonly string[]) {

@@ -38,8 +38,8 @@ export async function apiServer(options: ApiServerOptions): Promise<ComponentSpe
     const probe = { host: "127.0.0.1", port: site.hostPort, path: "/readyz", ca: pki.authority.certificate, signal };
     while ((await statusOf(probe)) !== 200) await sleep(50, undefined, { signal });
   };
-  // Without its etcd it takes over a minute to stop; whoever stops it is not interested in that.
-  return { name: "kube-apiserver", argv, place: site.place, ready, graceMs: 5_000 };
+  // It would wait a minute for those who are connected, and for an etcd that has gone. Whoever stops it wants it stopped.
+  return { name: "kube-apiserver", argv, place: site.place, ready, graceMs: 500 };
 }
 
 function serving({ place, address, port }: Site, pki: Pki): readonly string[] {

@@ -30,7 +30,7 @@ export function controllerManager({
     `--cluster-signing-cert-file=${pki.authorityFiles.certificate}`,
     `--cluster-signing-key-file=${pki.authorityFiles.key}`,
   ];
-  return { name: "kube-controller-manager", argv, place: site.place, ready: answersInside(site.place, port), graceMs: 2_000 };
+  return { name: "kube-controller-manager", argv, place: site.place, ready: answersInside(site.place, port), graceMs: 500 };
 }
 
 /** What the controller manager and the scheduler have in common. */

@@ -33,5 +33,5 @@ export function etcd(binary: string, place: Place, directory: ClusterDirectory):
   const ready = async (signal: AbortSignal) => {
     while ((await statusOf({ socketPath, path: "/readyz", signal })) !== 200) await sleep(20, undefined, { signal });
   };
-  return { name: "etcd", argv, place, ready, graceMs: 2_000 };
+  return { name: "etcd", argv, place, ready, graceMs: 500 };
 }

@@ -42,6 +42,7 @@ export interface Component {
   readonly logFile: string;
   /** What it was started from: the same again starts it again, on the same port and the same data. */
   readonly spec: ComponentSpec;
+  isRunning(): boolean;
   /** Ends it and resolves when nothing of it is left. */
   stop(): Promise<void>;
   /** Resolves with what ended it, in words: `exit code 1`, `SIGKILL`. */
@@ -74,9 +75,19 @@ async function launch(spec: ComponentSpec, directory: ClusterDirectory): Promise
     );
   });
   const pid = child.pid as number; // there is one: it has spawned
-  child.unref();
+  child.unref(); // a cluster is no reason for a program to go on
   const { signal: _ofThisStart, ...again } = spec;
-  return { name: spec.name, pid, logFile, spec: again, exited, stop: () => endGroup(pid, spec.graceMs ?? 10_000) };
+  let running = true;
+  void exited.then(() => {
+    running = false;
+  });
+  const isRunning = () => running;
+  const stop = async () => {
+    child.ref();
+    await endGroup(pid, spec.graceMs ?? 10_000);
+    await exited; // the group is empty a moment before Node hears of it
+  };
+  return { name: spec.name, pid, logFile, spec: again, exited, isRunning, stop };
 }
 
 function spawnInto(logFile: string, spec: ComponentSpec, directory: ClusterDirectory): ChildProcess {

@@ -19,23 +19,23 @@ export interface Tie {
 
 /** Dispose of it once the cluster is gone, or lives without us. */
 export function tieToThisProcess({ directory, hasNode, down }: Tie): Disposable {
+  const untie = () => {
+    process.off("exit", onExit);
+    for (const signal of signals) process.off(signal, onSignal);
+  };
   const onExit = () => {
     endProcessesNow(directory.path);
     if (!hasNode) tryToRemove(directory);
   };
   const onSignal = async (signal: NodeJS.Signals) => {
     await down().catch((error) => process.stderr.write(`localcluster: ${error}\n`));
+    untie();
     // Whoever else listens (a test runner, another cluster) decides how the process ends; if nobody does, it just ends.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   process.on("exit", onExit);
   for (const signal of signals) process.on(signal, onSignal);
-  return {
-    [Symbol.dispose]() {
-      process.off("exit", onExit);
-      for (const signal of signals) process.off(signal, onSignal);
-    },
-  };
+  return { [Symbol.dispose]: untie };
 }
 
 /** The record stays until last, in case it cannot be done: then the directory is found abandoned. */

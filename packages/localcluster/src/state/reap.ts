@@ -11,12 +11,23 @@ import { findProcesses, type MarkedProcess } from "../process/orphans.ts";
 import type { ClusterDirectory } from "./directory.ts";
 import { readRecord } from "./record.ts";
 
-export async function reap(directory: ClusterDirectory): Promise<void> {
-  await removeKubeconfigCopy(directory);
+export interface ReapOptions {
+  /** Leaves the logs and the record of whose they are; the next start removes them. For a start or a test that failed. */
+  readonly keepLogs?: boolean;
+}
+
+export async function reap(directory: ClusterDirectory, { keepLogs = false }: ReapOptions = {}): Promise<void> {
+  const record = await readRecord(directory);
+  await removeKubeconfigCopy(directory, record?.kubeconfigCopy);
   await endProcesses(directory.path);
-  await reapNode(directory);
-  // A process that dies by SIGKILL is gone before its last write is; the file system may have to look twice.
-  await rm(directory.path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  if (record?.nodes !== "none") await reapNode(directory);
+  const { path, pki, data, run, tmp, kubeconfig } = directory;
+  for (const part of keepLogs ? [pki, data, run, tmp, kubeconfig] : [path]) await removeTree(part);
+}
+
+/** A process that dies by SIGKILL is gone before its last write is; the file system may have to look twice. */
+function removeTree(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
 /** Ends every process marked with the path. All at once and without asking: what they would tidy up is thrown away anyway. */
@@ -49,8 +60,7 @@ function killAll(processes: readonly MarkedProcess[]): void {
 }
 
 /** Only if it is still the file that we wrote: the user may have made something else of it. */
-async function removeKubeconfigCopy(directory: ClusterDirectory): Promise<void> {
-  const copy = (await readRecord(directory))?.kubeconfigCopy;
+async function removeKubeconfigCopy(directory: ClusterDirectory, copy: string | undefined): Promise<void> {
   if (copy === undefined) return;
   const [ours, theirs] = await Promise.all([directory.kubeconfig, copy].map((file) => readFile(file, "utf8").catch(() => "")));
   if (ours !== "" && ours === theirs) await rm(copy, { force: true });

@@ -10,9 +10,13 @@ export interface ClusterRecord {
   readonly name: string;
   /** The release: "1.37.1". */
   readonly kubernetes: string;
+  /** As it was asked for, if it was: "1.37". */
+  readonly askedFor?: string;
   readonly owner: Owner;
   readonly createdAt: string;
   readonly nodes: "none" | "real";
+  /** What runs beside etcd and the API server. */
+  readonly controllers: readonly string[];
   /** From here on only once it is ready. */
   readonly server?: string;
   readonly prometheus?: string;

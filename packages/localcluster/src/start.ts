@@ -1,0 +1,90 @@
+// Starts a cluster: plan, binaries, directory, control plane, and a node if one is asked for. Whatever goes wrong on the way,
+// and whenever the caller loses interest, everything that was started goes again; only the logs of a failed start stay, until
+// the next one, because the error refers to them.
+import { join } from "node:path";
+import { connectTo } from "./access.ts";
+import { findBinaries } from "./binaries/binaries.ts";
+import { Cluster } from "./cluster.ts";
+import { startControlPlane } from "./control-plane/control-plane.ts";
+import { hostGround, sandboxGround } from "./control-plane/ground.ts";
+import { checkNodeIsPossible } from "./node/requirements.ts";
+import { startSandbox } from "./node/sandbox.ts";
+import { type Plan, planOf, type StartOptions } from "./options.ts";
+import { mustBeFree } from "./process/ports.ts";
+import { startNodeOf } from "./start-node.ts";
+import { claim, reapAbandoned } from "./state/claim.ts";
+import { tieToThisProcess } from "./state/owner.ts";
+import { reap } from "./state/reap.ts";
+import { type ClusterRecord, thisProcess, writeRecord } from "./state/record.ts";
+
+/**
+ * A real Kubernetes on this machine, ready to be used. It ends with the `await using` that holds it, and at the latest with
+ * this process.
+ *
+ *     await using cluster = await startCluster();
+ *     await cluster.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "greeting" }, data: { hello: "world" } });
+ */
+export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
+  const plan = planOf(options);
+  if (plan.port !== undefined) await mustBeFree(plan.port);
+  if (plan.nodes === "real") await checkNodeIsPossible();
+  const { progress, env, directory } = plan;
+  const binaries = await findBinaries(plan.binaries, { kubernetes: plan.askedFor, signal: options.signal, progress, env });
+  await reapAbandoned(plan.root, options.signal);
+  const record = recordOf(plan);
+  await claim(directory, record, options.signal);
+  return progress.during(`starting cluster ${directory.name}`, () => startClaimed(plan, record, binaries, options.signal));
+}
+
+type Binaries = Readonly<Partial<Record<Plan["binaries"][number], string>>>;
+
+async function startClaimed(plan: Plan, record: ClusterRecord, binaries: Binaries, asked?: AbortSignal): Promise<Cluster> {
+  const { directory, nodes } = plan;
+  const giveUp = new AbortController();
+  const signal = asked === undefined ? giveUp.signal : AbortSignal.any([giveUp.signal, asked]);
+  const interrupted = async () => {
+    giveUp.abort(new Error("interrupted"));
+    await reap(directory);
+  };
+  using _tie = tieToThisProcess({ directory, hasNode: nodes === "real", down: interrupted });
+  try {
+    return await bringUp(plan, record, binaries, signal);
+  } catch (error) {
+    await reap(directory, { keepLogs: !signal.aborted });
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+async function bringUp(plan: Plan, record: ClusterRecord, binaries: Binaries, signal: AbortSignal): Promise<Cluster> {
+  const { directory, controllers, port, progress } = plan;
+  const sandbox = plan.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
+  const ground = sandbox === undefined ? hostGround(port) : sandboxGround(sandbox, port);
+  const auditLog = plan.audit ? join(directory.logs, "audit.log") : undefined;
+  const controlPlane = await startControlPlane({ directory, ground, binaries, controllers, auditLog, signal });
+  const connected = await connectTo(directory);
+  const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));
+  const complete: ClusterRecord = {
+    ...record,
+    kubernetes: connected.version,
+    server: connected.api.server,
+    ...(auditLog && { auditLog }),
+    ...(node?.prometheus && { prometheus: node.prometheus }),
+  };
+  const components = [...controlPlane.components, ...(node?.components ?? [])];
+  const cluster = new Cluster({ directory, record: complete, components, sandbox }, connected);
+  await cluster.untilUsable();
+  await writeRecord(directory, complete);
+  return cluster;
+}
+
+function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan): ClusterRecord {
+  return {
+    name: directory.name,
+    kubernetes: kubernetes.patch,
+    ...(askedFor !== undefined && { askedFor }),
+    owner: thisProcess(),
+    createdAt: new Date().toISOString(),
+    nodes,
+    controllers,
+  };
+}
