@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { toGoPattern } from "./regular-expression.ts";
-import type { Place, StructuralSchema } from "./structural-types.ts";
+import { orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 
 /** The definition of one check, as far as scalars need it. */
 export interface Check {
@@ -131,7 +131,8 @@ export function enumSchema(def: { readonly entries: z.core.util.EnumLike }, plac
 export function literalSchema(def: { readonly values: readonly unknown[] }, place: Place): StructuralSchema {
   const values = def.values.filter((value) => value !== null);
   if (values.length === 0) throw new NotStructuralError(place.path, "null alone", "use .nullable() on another type");
-  return { ...oneOfValues(values, place), ...(values.length < def.values.length && { nullable: true }) };
+  const chosen = oneOfValues(values, place);
+  return values.length < def.values.length ? orNull(chosen) : chosen;
 }
 
 function oneOfValues(values: readonly unknown[], { path }: Place): StructuralSchema {

@@ -17,7 +17,7 @@ import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { listSchema, mapSchema, mergedObjects, objectSchema } from "./structural-collections.ts";
 import { enumSchema, literalSchema, numberSchema, stringSchema, templateSchema } from "./structural-scalars.ts";
-import type { CelRule, Place, StructuralSchema } from "./structural-types.ts";
+import { type CelRule, orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 import { unionSchema } from "./structural-unions.ts";
 
 /** Translates one zod schema; `path` is where it sits in the object, for messages. */
@@ -67,7 +67,7 @@ function translateNode(def: z.core.$ZodTypes["_zod"]["def"], place: Place): Stru
     case "readonly":
       return translate(def.innerType, place);
     case "nullable":
-      return { ...translate(def.innerType, place), nullable: true };
+      return orNull(translate(def.innerType, place));
     case "default":
     case "prefault":
       return { ...translate(def.innerType, place), default: asJson(def.defaultValue, place) };

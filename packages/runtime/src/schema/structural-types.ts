@@ -34,3 +34,9 @@ export interface Place {
 export function below(place: Place, step: string): Place {
   return { ...place, path: `${place.path}${step}` };
 }
+
+/** The same schema, or null. The API server asks an enum about null too, so it has to be among the values. */
+export function orNull(schema: StructuralSchema): StructuralSchema {
+  const { enum: values } = schema;
+  return { ...schema, nullable: true, ...(values !== undefined && !values.includes(null) && { enum: [...values, null] }) };
+}

@@ -9,7 +9,7 @@
 // by side (as `volumes[].configMap` and `volumes[].secret` are), and a rule says that exactly one is there.
 import type { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
-import type { Place, StructuralSchema } from "./structural-types.ts";
+import { orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 
 interface UnionDef {
   readonly options: readonly z.core.$ZodType[];
@@ -27,7 +27,7 @@ export function unionSchema(def: UnionDef, place: Place): StructuralSchema {
     throw new NotStructuralError(place.path, found, variants);
   }
   const nullable = options.length < def.options.length || branches.some((branch) => branch.nullable);
-  return { ...joined, ...(nullable && { nullable: true }) };
+  return nullable ? orNull(joined) : joined;
 }
 
 function single(branches: readonly StructuralSchema[]): StructuralSchema | undefined {

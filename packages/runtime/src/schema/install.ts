@@ -1,0 +1,71 @@
+// CustomResourceDefinitions put into a cluster. Most people install them from manifests, with more rights than an operator
+// should have at work; this is for `--install-crds`, for tests and for a first try on a laptop.
+import type { Client } from "../client/client.ts";
+import { timeoutSignal } from "../concurrency/abort.ts";
+import type { Clock } from "../concurrency/environment.ts";
+import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import { may } from "./access.ts";
+import { type CrdOptions, crdOf, type NamedCrd } from "./custom-resource-definition.ts";
+import type { AnyResource } from "./define-resource.ts";
+import { CrdNotEstablishedError } from "./errors.ts";
+
+export interface InstallOptions extends CrdOptions {
+  readonly clock: Clock;
+  /** Who the API server notes as the author. @default "memhog-runtime" */
+  readonly fieldManager?: string;
+  /** For all of them together. @default 30 s */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What `installCrds` needs, for those who grant it. */
+export const installAccess = [may(CustomResourceDefinition, "get", "create", "patch")] as const;
+
+/** Milliseconds between two looks at a definition that is not served yet; usually the second look finds it served. */
+const pollMs = 100;
+
+/**
+ * Applies the definitions, creating or changing them, and returns when all are served.
+ *
+ * @throws CrdNotEstablishedError if one is refused its names, is being deleted, or takes longer than `timeoutMs`
+ */
+export async function installCrds(
+  client: Pick<Client, "apply" | "get">,
+  resources: readonly AnyResource[],
+  options: InstallOptions,
+): Promise<void> {
+  const { clock, timeoutMs = 30_000, signal, fieldManager = "memhog-runtime" } = options;
+  const crds = resources.map((resource) => crdOf(resource, options));
+  using limit = timeoutSignal({
+    clock,
+    timeoutMs,
+    signal,
+    what: `install ${crds.map(({ metadata }) => metadata.name).join(", ")}`,
+  });
+  await Promise.all(
+    crds.map(async (crd) => {
+      // They are ours: a field that somebody else changed is taken back.
+      const applied = await client.apply(CustomResourceDefinition, crd, { fieldManager, force: true, signal: limit.signal });
+      await established(client, { ...applied, metadata: { ...applied.metadata, name: crd.metadata.name } }, clock, limit.signal);
+    }),
+  );
+}
+
+async function established(client: Pick<Client, "get">, applied: NamedCrd, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { name } = applied.metadata;
+  for (let crd: CustomResourceDefinition = applied; !isServed(crd, name); ) {
+    await clock.sleep(pollMs, signal);
+    crd = await client.get(CustomResourceDefinition, { name }, { signal });
+  }
+}
+
+/** Whether the API server serves it; throws if waiting is in vain. */
+function isServed({ metadata, status }: CustomResourceDefinition, name: string): boolean {
+  if (metadata?.deletionTimestamp !== undefined)
+    throw new CrdNotEstablishedError(`${name}: expected it to be served, found it being deleted; install it when it is gone`);
+  const conditions = status?.conditions ?? [];
+  const refused = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
+  if (refused !== undefined)
+    throw new CrdNotEstablishedError(`${name}: expected its names to be free, found: ${refused.message ?? refused.reason}`);
+  return conditions.some(({ type, status }) => type === "Established" && status === "True");
+}
