@@ -6,6 +6,7 @@ import { apply } from "./api/apply.ts";
 import { type Api, apiFrom, type RequestOptions, unlessMissing } from "./api/client.ts";
 import { Discovery, type Kind } from "./api/discovery.ts";
 import { type EventuallyOptions, eventually } from "./api/eventually.ts";
+import { createNamespace, untilPodsMayBeMade } from "./api/namespace.ts";
 import { type KubernetesObject, objectsOf, type Reference } from "./api/objects.ts";
 import { findBinaries } from "./binaries/binaries.ts";
 import { writeKubeconfig } from "./control-plane/kubeconfig.ts";
@@ -101,9 +102,8 @@ export class ClusterAccess {
 
   /** A fresh namespace in which pods may be made at once. */
   async namespace(): Promise<string> {
-    const made = await this.#api.request<KubernetesObject>("POST", "/api/v1/namespaces", { metadata: { generateName: "test-" } });
-    const namespace = made.metadata.name ?? "";
-    if (this.#hasControllers) await this.untilServiceAccount(namespace);
+    const namespace = await createNamespace(this.#api);
+    if (this.#hasControllers) await untilPodsMayBeMade(this.#api, namespace, { logs: this.logs });
     return namespace;
   }
 
@@ -131,16 +131,6 @@ export class ClusterAccess {
       ...{ name: serviceAccount, namespace, server: this.server },
       ...{ authority: this.#api.authority, user: { token: status.token } },
     });
-  }
-
-  /** A pod is refused until its namespace has the service account it would run as; a controller makes it a moment later. */
-  protected async untilServiceAccount(namespace: string): Promise<void> {
-    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } };
-    await this.eventually(
-      () => this.get(account),
-      (found) => found !== undefined,
-      { what: `namespace ${namespace} has its default service account` },
-    );
   }
 
   protected closeConnections(): void {

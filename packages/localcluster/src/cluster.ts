@@ -8,7 +8,7 @@ import { type Component, startComponent } from "./process/component.ts";
 import type { ClusterDirectory } from "./state/directory.ts";
 import { tieToThisProcess } from "./state/owner.ts";
 import { reap } from "./state/reap.ts";
-import { type ClusterRecord, writeRecord } from "./state/record.ts";
+import { type ClusterRecord, hasControllers, writeRecord } from "./state/record.ts";
 
 export interface ClusterParts {
   readonly directory: ClusterDirectory;
@@ -18,7 +18,7 @@ export interface ClusterParts {
   readonly sandbox: Sandbox | undefined;
 }
 
-export class Cluster extends ClusterAccess implements AsyncDisposable {
+export class OwnedCluster extends ClusterAccess implements AsyncDisposable {
   /** One line of JSON per request, if the cluster was started with `audit`. */
   readonly auditLog?: string;
   /** http://127.0.0.1:PORT, if the cluster was started with `prometheus`. */
@@ -37,11 +37,6 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
     this.#tie = tieToThisProcess({ ...parts, hasNode: parts.record.nodes === "real", down: () => this.down() });
     if (parts.record.auditLog !== undefined) this.auditLog = parts.record.auditLog;
     if (parts.record.prometheus !== undefined) this.prometheus = parts.record.prometheus;
-  }
-
-  /** Resolves when a pod could be made. */
-  async untilUsable(): Promise<void> {
-    if (hasControllers(this.#parts.record)) await this.untilServiceAccount("default");
   }
 
   /** Stops a component by its name (`kube-apiserver`), as if it had failed; its data stays. Harmless if it is not running. */
@@ -98,6 +93,5 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
   }
 }
 
-function hasControllers({ controllers }: ClusterRecord): boolean {
-  return controllers.includes("kube-controller-manager");
-}
+/** What the owner of a cluster has; see startCluster(). */
+export type Cluster = Pick<OwnedCluster, keyof OwnedCluster>;

@@ -3,8 +3,9 @@
 // the next one, because the error refers to them.
 import { join } from "node:path";
 import { connectTo } from "./access.ts";
+import { untilPodsMayBeMade } from "./api/namespace.ts";
 import { findBinaries } from "./binaries/binaries.ts";
-import { Cluster } from "./cluster.ts";
+import { type Cluster, OwnedCluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane/control-plane.ts";
 import { hostGround, sandboxGround } from "./control-plane/ground.ts";
 import { checkNodeIsPossible } from "./node/requirements.ts";
@@ -15,7 +16,7 @@ import { startNodeOf } from "./start-node.ts";
 import { claim, reapAbandoned } from "./state/claim.ts";
 import { tieToThisProcess } from "./state/owner.ts";
 import { reap } from "./state/reap.ts";
-import { type ClusterRecord, thisProcess, writeRecord } from "./state/record.ts";
+import { type ClusterRecord, hasControllers, thisProcess, writeRecord } from "./state/record.ts";
 
 /**
  * A real Kubernetes on this machine, ready to be used. It ends with the `await using` that holds it, and at the latest with
@@ -63,18 +64,18 @@ async function bringUp(plan: Plan, record: ClusterRecord, binaries: Binaries, si
   const controlPlane = await startControlPlane({ directory, ground, binaries, controllers, auditLog, signal });
   const connected = await connectTo(directory);
   const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));
+  const components = [...controlPlane.components, ...(node?.components ?? [])];
   const complete: ClusterRecord = {
     ...record,
+    components: components.map(({ name }) => name),
     kubernetes: connected.version,
     server: connected.api.server,
     ...(auditLog && { auditLog }),
     ...(node?.prometheus && { prometheus: node.prometheus }),
   };
-  const components = [...controlPlane.components, ...(node?.components ?? [])];
-  const cluster = new Cluster({ directory, record: complete, components, sandbox }, connected);
-  await cluster.untilUsable();
+  if (hasControllers(record)) await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
   await writeRecord(directory, complete);
-  return cluster;
+  return new OwnedCluster({ directory, record: complete, components, sandbox }, connected);
 }
 
 function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan): ClusterRecord {

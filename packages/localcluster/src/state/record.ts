@@ -19,6 +19,8 @@ export interface ClusterRecord {
   readonly controllers: readonly string[];
   /** From here on only once it is ready. */
   readonly server?: string;
+  /** The names of everything that runs. */
+  readonly components?: readonly string[];
   readonly prometheus?: string;
   readonly auditLog?: string;
   /** A copy of the kubeconfig that was written elsewhere by request (`up --kubeconfig FILE`), to be removed with the cluster. */
@@ -51,4 +53,9 @@ export async function writeRecord(directory: ClusterDirectory, record: ClusterRe
   const next = `${directory.record}.${process.pid}`;
   await writeFile(next, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
   await rename(next, directory.record);
+}
+
+/** Whether anybody makes service accounts and clears namespaces. */
+export function hasControllers({ controllers }: ClusterRecord): boolean {
+  return controllers.includes("kube-controller-manager");
 }
