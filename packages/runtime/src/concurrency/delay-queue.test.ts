@@ -39,6 +39,18 @@ describe("delay queue", () => {
     expect(due).toEqual(["a=second@20"]);
   });
 
+  it("keeps its time though keys were put in and taken out a thousand times meanwhile", async () => {
+    const { clock, queue, due } = delayQueue();
+    queue.put("b", 5_000, "steady");
+    for (let round = 0; round < 1_000; round += 1) {
+      queue.put("a", 10_000 - round, "again");
+      queue.delete("a");
+    }
+    queue.put("a", 4_000, "last");
+    await clock.advance(20_000);
+    expect(due).toEqual(["a=last@4000", "b=steady@5000"]);
+  });
+
   it("sets one timer however many keys there are, and none once it is cleared", () => {
     const { clock, queue } = delayQueue();
     for (let at = 0; at < 100; at += 1) queue.put(`key ${at}`, 1_000 - at, "");

@@ -1,0 +1,62 @@
+// Comparing objects as JSON: are they the same, is what we want already there, and what exactly differs. A property that
+// is undefined is a property that is not there, as it would be after a trip through JSON.
+
+/** Whether two JSON values are the same; the order of properties does not matter. */
+export function equals(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => equals(item, b[at]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  return Object.keys({ ...a, ...b }).every((key) => equals(a[key], b[key]));
+}
+
+/**
+ * Whether everything that is desired is already so. Properties that are not mentioned may be anything (the server fills
+ * in defaults); lists must have the same length, and each element what is desired of it.
+ */
+export function isSubset(desired: unknown, actual: unknown): boolean {
+  if (desired === undefined || desired === actual) return true;
+  if (Array.isArray(desired)) {
+    return Array.isArray(actual) && desired.length === actual.length && desired.every((item, at) => isSubset(item, actual[at]));
+  }
+  if (!isRecord(desired) || !isRecord(actual)) return false;
+  return Object.keys(desired).every((key) => isSubset(desired[key], actual[key]));
+}
+
+/** One place where two values differ. */
+export interface Difference {
+  /** A JSON path: `$.spec.containers[0].image`. */
+  readonly path: string;
+  /** Undefined if it was not there. */
+  readonly from: unknown;
+  /** Undefined if it is no more there. */
+  readonly to: unknown;
+}
+
+/** Where two JSON values differ, at most `limit` places. Mind that values may be secret before logging them. */
+export function differences(from: unknown, to: unknown, limit = 20): readonly Difference[] {
+  return walk("$", from, to).take(limit).toArray();
+}
+
+/** "$.spec.replicas: 2 → 3" */
+export function describeDifference({ path, from, to }: Difference): string {
+  return `${path}: ${JSON.stringify(from) ?? "(none)"} → ${JSON.stringify(to) ?? "(none)"}`;
+}
+
+function* walk(path: string, from: unknown, to: unknown): Generator<Difference> {
+  if (Array.isArray(from) && Array.isArray(to)) {
+    for (let at = 0; at < Math.max(from.length, to.length); at += 1) yield* walk(`${path}[${at}]`, from[at], to[at]);
+  } else if (isRecord(from) && isRecord(to)) {
+    for (const key of Object.keys({ ...from, ...to })) yield* walk(path + step(key), from[key], to[key]);
+  } else if (!equals(from, to)) {
+    yield { path, from, to };
+  }
+}
+
+function step(key: string): string {
+  return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/** A JSON object: neither null nor a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

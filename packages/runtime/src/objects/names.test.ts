@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { dnsLabel, dnsSubdomain, isDnsLabel, isDnsSubdomain, isLabelValue, isQualifiedName, labelValue } from "./names.ts";
+
+describe("what is valid", () => {
+  const cases = [
+    { name: "web-1", label: true, subdomain: true, value: true, qualified: true },
+    { name: "1web", label: true, subdomain: true, value: true, qualified: true },
+    { name: "web.example.com", label: false, subdomain: true, value: true, qualified: true },
+    { name: "Web_1", label: false, subdomain: false, value: true, qualified: true },
+    { name: "", label: false, subdomain: false, value: true, qualified: false },
+    { name: "-web", label: false, subdomain: false, value: false, qualified: false },
+    { name: "web-", label: false, subdomain: false, value: false, qualified: false },
+    { name: "a..b", label: false, subdomain: false, value: true, qualified: true },
+    { name: "a.-b", label: false, subdomain: false, value: true, qualified: true },
+    { name: "a".repeat(63), label: true, subdomain: true, value: true, qualified: true },
+    { name: "a".repeat(64), label: false, subdomain: true, value: false, qualified: false },
+    { name: "a".repeat(254), label: false, subdomain: false, value: false, qualified: false },
+    { name: "example.com/finalizer", label: false, subdomain: false, value: false, qualified: true },
+    { name: "Example.com/finalizer", label: false, subdomain: false, value: false, qualified: false },
+    { name: "example.com/", label: false, subdomain: false, value: false, qualified: false },
+    { name: "a/b/c", label: false, subdomain: false, value: false, qualified: false },
+  ];
+  it.each(cases)("judges '$name'", ({ name, label, subdomain, value, qualified }) => {
+    expect({
+      label: isDnsLabel(name),
+      subdomain: isDnsSubdomain(name),
+      value: isLabelValue(name),
+      qualified: isQualifiedName(name),
+    }).toEqual({ label, subdomain, value, qualified });
+  });
+});
+
+describe("making names", () => {
+  it("leaves alone what is valid", () => {
+    expect(dnsLabel("web", "autoscaled", "2")).toBe("web-autoscaled-2");
+    expect(dnsSubdomain("web.example.com", "backup")).toBe("web.example.com-backup");
+    expect(labelValue("Web_1.0")).toBe("Web_1.0");
+  });
+
+  // Children in clusters carry these names: a change here orphans them all.
+  const forever = [
+    { name: "shortens what is too long", made: dnsLabel("a".repeat(80), "backup"), expected: `${"a".repeat(52)}-hpp48vzptv` },
+    { name: "replaces what is invalid", made: dnsLabel("Über_größe"), expected: "ber-gr-e-nmck8vkhtm" },
+    { name: "shortens a label value", made: labelValue(`Web_${"1".repeat(80)}`), expected: `Web_${"1".repeat(48)}-578fh6mkwg` },
+  ];
+  it.each(forever)("$name, the same way for ever", ({ made, expected }) => expect(made).toBe(expected));
+
+  const wish = fc.oneof(
+    fc.string({ maxLength: 300, size: "max" }),
+    fc.string({ unit: fc.constantFrom("a", "-", ".", "A", "_", "9"), maxLength: 300, size: "max" }),
+  );
+  const makers = [
+    { name: "dnsLabel", make: dnsLabel, valid: isDnsLabel },
+    { name: "dnsSubdomain", make: dnsSubdomain, valid: isDnsSubdomain },
+    { name: "labelValue", make: labelValue, valid: isLabelValue },
+  ];
+  it.each(makers)("$name is valid for any wish, settles at once and keeps wishes apart", ({ make, valid }) => {
+    fc.assert(
+      fc.property(wish, wish, (one, other) => {
+        const made = make(one);
+        expect(valid(made), made).toBe(true);
+        expect(make(made)).toBe(made);
+        if (one !== other) expect(make(other)).not.toBe(made);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("tells apart long names that differ at the very end only", () => {
+    expect(dnsLabel(`${"a".repeat(100)}1`)).not.toBe(dnsLabel(`${"a".repeat(100)}2`));
+  });
+});
