@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import { ForbiddenError, TransportError } from "../client/errors.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { Event } from "../objects/kinds/events.ts";
+import { type EventInput, within1KiB } from "./event-series.ts";
+import { type EventOutcome, EventRecorder } from "./events.ts";
+import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
+
+const regarding = { apiVersion: "v1", kind: "Pod", namespace: "apps", name: "web", uid: "1" };
+const raised: EventInput = { regarding, reason: "ThresholdCrossed", action: "Resize", note: "raised to 768Mi" };
+
+function world() {
+  const environment = manualEnvironment();
+  const objects = new ObjectsInMemory();
+  const outcomes: EventOutcome[] = [];
+  const recorder = new EventRecorder({
+    ...{ client: objects.client, environment, log: silentLogger, controller: "gordon-operator", instance: "gordon-1" },
+    onOutcome: (outcome) => outcomes.push(outcome),
+  });
+  return {
+    environment,
+    objects,
+    outcomes,
+    recorder,
+    pass: (ms: number) => environment.clock.advance(ms),
+    events: () => objects.all(Event),
+  };
+}
+
+describe("events", () => {
+  it("are written as events.k8s.io/v1 wants them", async () => {
+    const { recorder, pass, events } = world();
+    recorder.record({ ...raised, related: { kind: "AppMonitor", name: "johnny-cache" } });
+    await pass(0);
+    expect(events()).toEqual([
+      {
+        metadata: expect.objectContaining({ namespace: "apps", name: expect.stringMatching(/^web\.[0-9a-f]{16}$/) }),
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        type: "Normal",
+        reason: "ThresholdCrossed",
+        action: "Resize",
+        note: "raised to 768Mi",
+        regarding,
+        related: { kind: "AppMonitor", name: "johnny-cache" },
+        reportingController: "gordon-operator",
+        reportingInstance: "gordon-1",
+      },
+    ]);
+  });
+
+  it("are one series when the same thing is said again, written at once the first time and then once a minute", async () => {
+    const { recorder, pass, events, objects } = world();
+    for (let second = 0; second < 120; second += 1) {
+      recorder.record(raised);
+      await pass(1_000);
+    }
+    await pass(60_000);
+    expect(events()).toHaveLength(1);
+    expect(events()[0]?.series?.count).toBe(120);
+    expect(objects.calls.map(({ verb }) => verb)).toEqual(["create", "patch", "patch", "patch"]);
+  });
+
+  it("begin a new series after six minutes of silence", async () => {
+    const { recorder, pass, events } = world();
+    recorder.record(raised);
+    await pass(359_000);
+    recorder.record(raised);
+    await pass(361_000);
+    recorder.record(raised);
+    await pass(0);
+    expect(events().map(({ series }) => series?.count)).toEqual([2, undefined]);
+  });
+
+  it("are told apart by their words: raised to 512Mi is not raised to 1Gi", async () => {
+    const { recorder, pass, events } = world();
+    recorder.record({ ...raised, note: "raised to 512Mi" });
+    recorder.record({ ...raised, note: "raised to 1Gi" });
+    await pass(1_000);
+    expect(events().map(({ note }) => note)).toEqual(["raised to 512Mi", "raised to 1Gi"]);
+  });
+
+  it("A2: of one object are bounded, however much it has to say, and others are not affected", async () => {
+    const { recorder, pass, events, outcomes } = world();
+    for (let i = 0; i < 1_000; i += 1) recorder.record({ ...raised, note: `attempt ${i}` });
+    recorder.record({ ...raised, regarding: { ...regarding, name: "other" } });
+    await pass(60_000);
+    expect(events().filter((event) => event.regarding?.name === "web")).toHaveLength(25);
+    expect(events().filter((event) => event.regarding?.name === "other")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(975);
+    await pass(300_000);
+    recorder.record({ ...raised, note: "five minutes later" });
+    await pass(1_000);
+    expect(events()).toHaveLength(27);
+  });
+
+  it("A2: of all objects together are written at five a second at most, after a burst of 25", async () => {
+    const { recorder, pass, events } = world();
+    for (let i = 0; i < 100; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
+    await pass(0);
+    expect(events()).toHaveLength(25);
+    await pass(10_000);
+    expect(events()).toHaveLength(75);
+  });
+
+  it("never hold up or fail whoever records them, even if the API server never answers", async () => {
+    const { recorder, pass, objects } = world();
+    objects.before = () => new Promise(() => {});
+    recorder.record(raised);
+    recorder.record({ ...raised, note: "another" });
+    await pass(1_000);
+    expect(objects.calls).toHaveLength(1);
+  });
+
+  it("are tried again a few times while nobody answers, then let go and counted", async () => {
+    const { recorder, pass, objects, outcomes } = world();
+    objects.before = () => {
+      throw new TransportError("connection refused", { outcome: "not-sent" });
+    };
+    recorder.record(raised);
+    await pass(120_000);
+    expect(objects.calls).toHaveLength(4);
+    expect(outcomes).toEqual(["failed"]);
+    objects.before = () => {};
+    recorder.record(raised);
+    await pass(0);
+    expect(outcomes).toEqual(["failed", "created"]);
+  });
+
+  it("C2: are written once though the answer was lost", async () => {
+    const { recorder, pass, objects, events, outcomes } = world();
+    let lost = false;
+    objects.after = () => {
+      if (lost) return;
+      lost = true;
+      throw new TransportError("socket hang up", { outcome: "unknown" });
+    };
+    recorder.record(raised);
+    await pass(10_000);
+    expect(events()).toHaveLength(1);
+    expect(outcomes).toEqual(["created"]);
+  });
+
+  it("are created again when the server has let go of them while their series went on", async () => {
+    const { recorder, pass, objects, events } = world();
+    recorder.record(raised);
+    await pass(1_000);
+    for (const { metadata } of events()) objects.delete(Event, { namespace: "apps", name: metadata.name });
+    recorder.record(raised);
+    await pass(1_000);
+    expect(events().map(({ series }) => series?.count)).toEqual([2]);
+  });
+
+  it("A1: are not tried again when we may not write them", async () => {
+    const { recorder, pass, objects, outcomes } = world();
+    objects.before = () => {
+      throw new ForbiddenError({ attempt: "create Event", status: 403, reason: "Forbidden", message: "no" });
+    };
+    recorder.record(raised);
+    await pass(120_000);
+    expect(objects.calls).toHaveLength(1);
+    expect(outcomes).toEqual(["failed"]);
+  });
+
+  it("about cluster-wide objects live in the namespace default", async () => {
+    const { recorder, pass, events } = world();
+    recorder.record({ ...raised, regarding: { kind: "Node", name: "node-1" } });
+    await pass(0);
+    expect(events()[0]?.metadata.namespace).toBe("default");
+  });
+
+  it("that wait are written before closing, and none are taken afterwards", async () => {
+    const { recorder, pass, events, outcomes } = world();
+    for (let i = 0; i < 30; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
+    const closed = recorder.close(new AbortController().signal);
+    await pass(5_000);
+    await closed;
+    expect(events()).toHaveLength(30);
+    recorder.record(raised);
+    expect(outcomes.at(-1)).toBe("dropped");
+  });
+
+  it("do not keep a process from ending", async () => {
+    const { recorder, pass, objects } = world();
+    objects.before = ({ signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    recorder.record(raised);
+    await pass(0);
+    const limit = new AbortController();
+    const closed = recorder.close(limit.signal);
+    limit.abort();
+    await closed;
+  });
+
+  it.each([
+    { name: "short ones stay as they are", text: "x".repeat(1_024), bytes: 1_024 },
+    { name: "long ones are cut", text: "x".repeat(5_000), bytes: 1_024 },
+    { name: "never in the middle of a character", text: `x${"ü".repeat(2_000)}`, bytes: 1_024 },
+    { name: "nor of a long one", text: `xx${"🐗".repeat(1_000)}`, bytes: 1_021 },
+  ])("keep their notes within 1 KiB: $name", ({ text, bytes }) => {
+    const cut = within1KiB(text);
+    expect(Buffer.byteLength(cut)).toBe(bytes);
+    expect(cut).not.toContain("\uFFFD");
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { NotFoundError } from "../client/errors.ts";
+import { manualClock } from "../concurrency/manual-clock.ts";
+import { type LogOptions, makeLogger, type OperatorLogger } from "./logs.ts";
+
+function logged(options: Partial<LogOptions>, say: (log: OperatorLogger) => void): string {
+  const lines: string[] = [];
+  say(
+    makeLogger({ name: "gordon-operator", clock: manualClock(), format: "json", write: (line) => lines.push(line), ...options }),
+  );
+  return lines.join("");
+}
+const parsed = (options: Partial<LogOptions>, say: (log: OperatorLogger) => void) => JSON.parse(logged(options, say));
+
+const refusal = { attempt: "get Pod default/web", status: 404, reason: "NotFound", message: 'pods "web" not found' };
+
+describe("logs", () => {
+  it("are JSON with the keys controller-runtime uses", () => {
+    expect(parsed({}, (log) => log.info({ lease: "apps/gordon" }, "became leader"))).toEqual({
+      level: "info",
+      ts: "2026-01-01T00:00:00.000Z",
+      logger: "gordon-operator",
+      lease: "apps/gordon",
+      msg: "became leader",
+    });
+  });
+
+  it.each([
+    { verbosity: 0, said: ["info", "error"] },
+    { verbosity: 1, said: ["info", "error"] },
+    { verbosity: 2, said: ["debug", "info", "error"] },
+    { verbosity: 4, said: ["trace", "debug", "info", "error"] },
+    { verbosity: 10, said: ["trace", "debug", "info", "error"] },
+  ])("say at -v$verbosity: $said", ({ verbosity, said }) => {
+    const all = logged({ verbosity }, (log) => {
+      for (const level of ["trace", "debug", "info", "error"] as const) log[level]({}, "x");
+    });
+    expect(
+      all
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).level),
+    ).toEqual(said);
+  });
+
+  it("print objects and references as namespace/name, so that the inside of a Secret never shows", () => {
+    const secret = { metadata: { namespace: "apps", name: "s" }, data: { token: "canary" } };
+    const line = logged({}, (log) =>
+      log.info({ object: secret, ref: { namespace: "apps", name: "web" }, node: { name: "n" } }, "x"),
+    );
+    expect(JSON.parse(line)).toMatchObject({ object: "apps/s", ref: "apps/web", node: "n" });
+    expect(line).not.toContain("canary");
+  });
+
+  it.each([
+    { name: "a field called token", say: (log: OperatorLogger) => log.info({ token: "canary-1234" }, "x") },
+    {
+      name: "a bearer token in an error",
+      say: (log: OperatorLogger) => log.error({ err: new Error("sent Bearer canary-1234") }, "x"),
+    },
+    { name: "a JSON web token in a message", say: (log: OperatorLogger) => log.info({}, "got eyJhbGciOiJub25l.canary1234.x") },
+    {
+      name: "a private key in a nested field",
+      say: (log: OperatorLogger) =>
+        log.info({ a: { b: "-----BEGIN PRIVATE KEY-----\ncanary-1234\n-----END PRIVATE KEY-----\n" } }, "x"),
+    },
+    { name: "a field of a child logger", say: (log: OperatorLogger) => log.child({ password: "canary-1234" }).info({}, "x") },
+  ])("S4: hide $name", ({ say }) => {
+    for (const format of ["json", "text"] as const) {
+      const line = logged({ format, verbosity: 9 }, say);
+      expect(line).toContain("[hidden]");
+      expect(line).not.toContain("canary");
+    }
+  });
+
+  it("keep the stack of an error nobody foresaw, and leave out that of one with a code", () => {
+    expect(parsed({}, (log) => log.error({ err: new TypeError("bug") }, "x")).err).toEqual({
+      type: "TypeError",
+      message: "bug",
+      stack: expect.stringContaining("logs.test"),
+    });
+    expect(parsed({}, (log) => log.error({ err: new NotFoundError(refusal) }, "x")).err).toEqual({
+      type: "NotFoundError",
+      code: "API_NOT_FOUND",
+      message: expect.stringContaining("pods"),
+    });
+    expect(parsed({ verbosity: 4 }, (log) => log.error({ err: new NotFoundError(refusal) }, "x")).err).toHaveProperty("stack");
+  });
+
+  it("are readable on a terminal", () => {
+    const text = logged({ format: "text" }, (log) => {
+      log
+        .child({ controller: "gordon" })
+        .info({ ref: { namespace: "apps", name: "web" }, why: "two words", took: 3 }, "reconciled");
+      log.warn({ err: new NotFoundError(refusal) }, "trying again");
+    });
+    expect(text).toBe(
+      [
+        '00:00:00.000 INFO  reconciled  controller=gordon ref=apps/web why="two words" took=3',
+        "00:00:00.000 WARN  trying again",
+        '             API_NOT_FOUND: get Pod default/web: the server answered 404 NotFound: pods "web" not found',
+        "",
+      ].join("\n"),
+    );
+  });
+});

@@ -1,0 +1,60 @@
+// What an operator says while it runs: one line per event, JSON for machines in a cluster, readable on a terminal, both on
+// standard error. How much is said follows -v, with the meanings Kubernetes programs give to the numbers:
+//
+//     -v 0, 1   info, warnings and errors
+//     -v 2, 3   debug: what each reconcile did
+//     -v 4, 5   trace: details for whoever hunts a bug, stacks of all errors
+//     -v 6 …    and every call to the API server
+//
+// Objects in fields are printed as namespace/name: shorter, and what is inside them (Secrets!) is nobody's business here.
+import { pino } from "pino";
+import type { Clock } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import { errorForLog, fieldsForLog, withoutSecrets } from "./log-fields.ts";
+import { readableLine } from "./log-lines.ts";
+
+export interface LogOptions {
+  /** The operator's name, on every line. */
+  readonly name: string;
+  /** As in -v N. @default 0 */
+  readonly verbosity?: number;
+  /** @default "text" on a terminal, else "json" */
+  readonly format?: "json" | "text";
+  readonly clock: Clock;
+  /** Takes finished lines. @default standard error */
+  readonly write?: (line: string) => void;
+}
+
+/** pino's logger, as far as it is needed. */
+export interface OperatorLogger extends Logger {
+  trace(fields: object, message: string): void;
+  child(fields: object): OperatorLogger;
+}
+
+/** The verbosity from which every call to the API server is logged. */
+export const verbosityOfCalls = 6;
+
+/** A logger for this process. Make one, in `main`, and pass it down. */
+export function makeLogger(options: LogOptions): OperatorLogger {
+  const { name, verbosity = 0, clock, format = process.stderr.isTTY ? "text" : "json" } = options;
+  // Synchronous: a process that exits because it lost its lease must not lose the line that says so.
+  const standardError = pino.destination({ dest: 2, sync: true });
+  const write = options.write ?? ((line: string) => standardError.write(line));
+  const finish = format === "json" ? (line: string) => line : readableLine;
+  return pino(
+    {
+      level: levelOf(verbosity),
+      base: { logger: name },
+      messageKey: "msg",
+      timestamp: () => `,"ts":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }), log: fieldsForLog, bindings: fieldsForLog },
+      serializers: { err: (error: unknown) => errorForLog(error, verbosity >= 4) },
+    },
+    { write: (line: string) => write(finish(withoutSecrets(line))) },
+  );
+}
+
+function levelOf(verbosity: number): string {
+  if (verbosity >= 4) return "trace";
+  return verbosity >= 2 ? "debug" : "info";
+}
