@@ -6,30 +6,28 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Component, startComponent } from "../process/component.ts";
-import type { ClusterDirectory } from "../state/directory.ts";
-import { runInside } from "./inside.ts";
+import { type Node, runInside, succeeds } from "./inside.ts";
 import { podRange } from "./network.ts";
 import { pauseImage } from "./pause.ts";
-import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 /** Inside, where every node has it; the sandbox sees to it that this is the cluster's own. */
 export const containerdSocket = "/run/containerd/containerd.sock";
 
-export interface ContainerdOptions {
-  readonly directory: ClusterDirectory;
-  readonly sandbox: Sandbox;
+export interface ContainerdOptions extends Node {
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function startContainerd({ directory, sandbox, signal }: ContainerdOptions): Promise<Component> {
+export async function startContainerd({ signal, ...node }: ContainerdOptions): Promise<Component> {
+  const { directory, sandbox } = node;
   const { tools } = sandbox;
+  const version = [tools.path("ctr"), "version"];
   const settings = join(directory.data, "node");
   const networks = join(settings, "cni");
   await mkdir(networks, { recursive: true });
   await writeFile(join(networks, "10-pods.conflist"), `${JSON.stringify(podNetwork, undefined, 2)}\n`);
   const config = join(settings, "containerd.toml");
-  const snapshotter = (await overlayWorks({ directory, sandbox })) ? "overlayfs" : "native";
+  const snapshotter = (await overlayWorks(node)) ? "overlayfs" : "native";
   await writeFile(config, containerdConfig({ networks, plugins: dirname(tools.path("ptp")), snapshotter }));
   return startComponent(
     {
@@ -37,7 +35,7 @@ export async function startContainerd({ directory, sandbox, signal }: Containerd
       place: sandbox,
       argv: [tools.path("containerd"), "--config", config],
       env: tools.env,
-      ready: (given) => until(() => answers({ directory, sandbox }), { signal: given }),
+      ready: (given) => until(() => succeeds(runInside(node, version)), { signal: given }),
       ...(signal && { signal }),
     },
     directory,
@@ -90,19 +88,9 @@ const podNetwork = {
 };
 
 /** An overlay cannot stand on every file system: not on another overlay, for one, which is what a container's root often is. */
-async function overlayWorks(node: ContainerdOptions): Promise<boolean> {
+async function overlayWorks(node: Node): Promise<boolean> {
   const trial = `
     set -e; cd /var/lib/containerd; mkdir -p trial/lower trial/upper trial/work trial/merged; cd trial
     mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged; : >merged/file; umount merged; rm -r ../trial`;
-  return runInside(node, ["sh", "-c", trial]).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function answers(node: ContainerdOptions): Promise<boolean> {
-  return runInside(node, [node.sandbox.tools.path("ctr"), "version"]).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(runInside(node, ["sh", "-c", trial]));
 }

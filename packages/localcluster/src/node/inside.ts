@@ -5,6 +5,13 @@ import { CommandFailedError } from "../errors.ts";
 import { componentEnvironment } from "../process/component.ts";
 import type { ClusterDirectory } from "../state/directory.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
+
+/** A sandbox and whose it is. */
+export interface Node {
+  readonly directory: ClusterDirectory;
+  readonly sandbox: Sandbox;
+}
 
 export interface InsideOptions {
   /** A file descriptor. @default nothing */
@@ -14,7 +21,7 @@ export interface InsideOptions {
 
 /** Runs a program in the sandbox to its end; answers with what it said on stdout. Rejects with its last words. */
 export async function runInside(
-  { directory, sandbox }: { readonly directory: ClusterDirectory; readonly sandbox: Sandbox },
+  { directory, sandbox }: Node,
   argv: readonly string[],
   { stdin, signal }: InsideOptions = {},
 ): Promise<string> {
@@ -36,10 +43,15 @@ export async function runInside(
   );
 }
 
-/** Whether something inside answers with success at this address. */
-export async function answersHttp(node: { directory: ClusterDirectory; sandbox: Sandbox }, url: string): Promise<boolean> {
-  const argv = [node.sandbox.tools.path("busybox"), "wget", "-q", "-T", "5", "-O", "-", url];
-  return runInside(node, argv).then(
+/** Waits until something inside answers with success at this address. */
+export async function untilHttpAnswers(node: Node, url: string, signal: AbortSignal): Promise<void> {
+  // No -T: a static busybox crashes when it sets its timer. The signal is the timer.
+  const argv = [node.sandbox.tools.path("busybox"), "wget", "-q", "-O", "-", url];
+  await until(() => succeeds(runInside(node, argv, { signal })), { signal });
+}
+
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
     () => true,
     () => false,
   );

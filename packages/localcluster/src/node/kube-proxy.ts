@@ -3,10 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Component, startComponent } from "../process/component.ts";
-import { answersHttp } from "./inside.ts";
+import { untilHttpAnswers } from "./inside.ts";
 import { podRange } from "./network.ts";
 import type { NodeOptions } from "./node.ts";
-import { until } from "./until.ts";
 
 export async function startKubeProxy(options: NodeOptions): Promise<Component> {
   const { directory, sandbox, binaries, signal } = options;
@@ -18,7 +17,7 @@ export async function startKubeProxy(options: NodeOptions): Promise<Component> {
       place: sandbox,
       argv: [binaries["kube-proxy"], `--config=${config}`, "--v=2"],
       env: sandbox.tools.env,
-      ready: (given) => until(() => answersHttp(options, "http://127.0.0.1:10249/healthz"), { signal: given }),
+      ready: (given) => untilHttpAnswers(options, "http://127.0.0.1:10256/healthz", given),
       ...(signal && { signal }),
     },
     directory,

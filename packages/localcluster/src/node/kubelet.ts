@@ -5,10 +5,9 @@ import { stringify } from "yaml";
 import { type Component, startComponent } from "../process/component.ts";
 import { cgroupRoot } from "./cgroups.ts";
 import { containerdSocket } from "./containerd.ts";
-import { answersHttp } from "./inside.ts";
+import { untilHttpAnswers } from "./inside.ts";
 import { nodeAddress } from "./network.ts";
 import type { NodeOptions } from "./node.ts";
-import { until } from "./until.ts";
 
 export async function startKubelet(options: NodeOptions): Promise<Component> {
   const { directory, sandbox, binaries, kubelet, name, signal } = options;
@@ -31,7 +30,7 @@ export async function startKubelet(options: NodeOptions): Promise<Component> {
         "--v=2",
       ],
       env: sandbox.tools.env,
-      ready: (given) => until(() => answersHttp(options, "http://127.0.0.1:10248/healthz"), { signal: given }),
+      ready: (given) => untilHttpAnswers(options, "http://127.0.0.1:10248/healthz", given),
       ...(signal && { signal }),
     },
     directory,
