@@ -1,6 +1,6 @@
 // One call from its beginning to its end: wait for the rate limit, send, try again where that is safe, all within one
 // deadline; then the answer, or the error that says what happened. Verbs above and bytes below know nothing of this.
-import { anySignal } from "../concurrency/abort.ts";
+import { abortable, anySignal } from "../concurrency/abort.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import { refusalOf, retryAfterOf } from "./answer.ts";
 import type { CallOptions } from "./client.ts";
@@ -119,7 +119,8 @@ async function attemptOnce(
   };
   let response: TransportResponse;
   try {
-    response = await tools.transport.request({ ...call.request, signal, ...(stream && { stream }) });
+    // Raced, because "every call ends" must not depend on every transport listening to its signal in every phase.
+    response = await abortable(tools.transport.request({ ...call.request, signal, ...(stream && { stream }) }), signal);
   } catch (error) {
     report(undefined);
     return { error, delayMs: delayAfterError(attempt, error, random) };

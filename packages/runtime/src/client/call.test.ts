@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { Lease } from "../objects/kinds/coordination.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Pod } from "../objects/kinds/core/pod.ts";
+import { clientAnswering } from "../testing/answers.ts";
+import * as errors from "./errors.ts";
+import { evict } from "./evict.ts";
+import type { CallReport } from "./observer.ts";
+
+const web = { namespace: "default", name: "web" };
+const configMap = { metadata: web };
+const never = () => new Promise<never>(() => {});
+const lost = () => new errors.TransportError("lost", { outcome: "unknown" });
+const refused = () => new errors.TransportError("refused", { outcome: "not-sent" });
+
+describe("retries", () => {
+  it("repeats a read until it succeeds", async () => {
+    const { client, clock, journal } = clientAnswering(
+      (_, call) => [{ status: 503, body: "" }, lost(), refused()][call - 1] ?? {},
+    );
+    const got = client.get(Pod, web);
+    await clock.advance(5000);
+    await got;
+    expect(journal.calls.length).toBe(4);
+  });
+
+  it("never repeats a write that may have been seen", async () => {
+    const { client, journal } = clientAnswering(lost);
+    await expect(client.create(ConfigMap, configMap)).rejects.toMatchObject({ code: "TRANSPORT_FAILED", outcome: "unknown" });
+    expect(journal.calls.length).toBe(1);
+  });
+
+  it("repeats a write that was surely not seen", async () => {
+    const { client, clock, journal } = clientAnswering((_, call) => (call === 1 ? refused() : {}));
+    const created = client.create(ConfigMap, configMap);
+    await clock.advance(1000);
+    await created;
+    expect(journal.calls.length).toBe(2);
+  });
+
+  it("comes back when a busy server says, and keeps everybody else away until then", async () => {
+    const { client, clock, journal } = clientAnswering((_, call) =>
+      call === 1 ? { status: 429, headers: { "retry-after": "7" }, body: "" } : {},
+    );
+    const both = [client.create(ConfigMap, configMap), clock.advance(1).then(() => client.get(Pod, web))];
+    await clock.advance(6900);
+    expect(journal.calls.length).toBe(1);
+    await clock.advance(1000);
+    await Promise.all(both);
+    expect(journal.calls.length).toBe(3);
+    expect(Math.min(...journal.calls.slice(1).map(({ at }) => at))).toBeGreaterThanOrEqual(7000);
+  });
+
+  it("tells at once that a disruption budget says no, and lets others go on", async () => {
+    const { client, journal } = clientAnswering((request) =>
+      request.method === "POST" ? { status: 429, headers: { "retry-after": "10" }, body: "" } : {},
+    );
+    await expect(evict(client, web)).rejects.toMatchObject({ code: "API_TOO_MANY_REQUESTS", retryAfterSeconds: 10 });
+    await client.get(Pod, web);
+    expect(journal.calls.length).toBe(2);
+  });
+
+  it("says what is wrong rather than sleep until the deadline", async () => {
+    const { client } = clientAnswering(() => ({ status: 429, headers: { "retry-after": "60" }, body: "" }));
+    await expect(client.get(Pod, web, { timeoutMs: 5000 })).rejects.toBeInstanceOf(errors.TooManyRequestsError);
+  });
+});
+
+describe("every call ends", () => {
+  it("after its own time, with the outcome unknown", async () => {
+    const { client, clock } = clientAnswering(never);
+    const call = client.create(ConfigMap, configMap, { timeoutMs: 1000 }).catch((error: unknown) => error);
+    await clock.advance(1000);
+    expect(await call).toMatchObject({ name: "TimeoutError", code: "TRANSPORT_TIMEOUT", outcome: "unknown" });
+  });
+
+  it("after thirty seconds if nobody said otherwise", async () => {
+    const { client, clock } = clientAnswering(never);
+    const call = client.get(Pod, web).catch((error: unknown) => error);
+    await clock.advance(30_000);
+    expect(await call).toBeInstanceOf(errors.TimeoutError);
+  });
+
+  it("while still waiting for the rate limit, surely not sent", async () => {
+    const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 0.01, burst: 1 } });
+    await client.get(Pod, web);
+    const call = client.create(ConfigMap, configMap).catch((error: unknown) => error);
+    await clock.advance(30_000);
+    expect(await call).toMatchObject({ code: "TRANSPORT_TIMEOUT", outcome: "not-sent" });
+    expect(journal.calls.length).toBe(1);
+  });
+
+  it("with the reason of the caller's signal", async () => {
+    const { client } = clientAnswering(never);
+    const controller = new AbortController();
+    const call = client.get(Pod, web, { signal: controller.signal });
+    controller.abort(new Error("changed my mind"));
+    await expect(call).rejects.toThrow("changed my mind");
+    await expect(client.get(Pod, web, { signal: controller.signal })).rejects.toThrow("changed my mind");
+  });
+
+  it("and leaves no timer behind", async () => {
+    const { client, clock } = clientAnswering(() => ({}));
+    await client.get(Pod, web);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("the rate limit", () => {
+  it("lets a burst through, then so many per second", async () => {
+    const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 10, burst: 5 } });
+    const calls = Array.from({ length: 15 }, () => client.get(Pod, web));
+    await clock.advance(0);
+    expect(journal.calls.length).toBe(5);
+    await clock.advance(500);
+    expect(journal.calls.length).toBe(10);
+    await clock.advance(500);
+    await Promise.all(calls);
+    expect(journal.calls.length).toBe(15);
+  });
+
+  it("never makes a Lease wait for the rest, nor who asked for priority", async () => {
+    const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 1, burst: 1 } });
+    const crowd = Array.from({ length: 20 }, () => client.get(Pod, web, { timeoutMs: 60_000 }));
+    await Promise.all([client.get(Lease, web), client.get(Pod, web, { priority: "high" })]);
+    expect(journal.calls.length).toBe(3);
+    await clock.advance(20_000);
+    await Promise.all(crowd);
+  });
+});
+
+describe("what the observer hears", () => {
+  it("every attempt, its status and its time", async () => {
+    const heard: CallReport[] = [];
+    const { client, clock } = clientAnswering((_, call) => (call === 1 ? { status: 503, body: "" } : {}), {
+      observer: { called: (report) => heard.push(report) },
+    });
+    const got = client.get(Pod, web);
+    await clock.advance(1000);
+    await got;
+    expect(heard.map(({ status, attempt, method }) => [method, status, attempt])).toEqual([
+      ["GET", 503, 1],
+      ["GET", 200, 2],
+    ]);
+  });
+
+  it("the server's warnings", async () => {
+    const heard: string[] = [];
+    const headers = { warning: '299 - "unknown field \\"spec.x\\"", 299 - "v1beta1 is deprecated"' };
+    const { client } = clientAnswering(() => ({ headers }), { observer: { warned: ({ text }) => heard.push(text) } });
+    await client.get(Pod, web);
+    expect(heard).toEqual(['unknown field "spec.x"', "v1beta1 is deprecated"]);
+  });
+});
