@@ -41,7 +41,7 @@ export function printerColumns(columns: readonly Column[], schema: StructuralSch
 function printerColumn(column: Column, schema: StructuralSchema, kind: string): PrinterColumn {
   const { name, priority } = column;
   const jsonPath = "path" in column ? column.path : conditionPath(column);
-  const field = schemaAt(schema, jsonPath);
+  const field = jsonPath.startsWith(".metadata.") ? metadataField(jsonPath) : schemaAt(schema, jsonPath);
   if (field === undefined)
     throw new ResourceDefinitionError(`${kind}: expected column ${name} to show a field, found none at ${jsonPath}`);
   const description = column.description ?? ("path" in column ? field.description : `The condition ${column.condition}.`);
@@ -52,6 +52,11 @@ function printerColumn(column: Column, schema: StructuralSchema, kind: string): 
     ...(priority !== undefined && { priority }),
     jsonPath,
   };
+}
+
+/** Metadata is not in our schemas; it is the same everywhere. */
+function metadataField(path: string): StructuralSchema {
+  return path.endsWith("Timestamp") ? { type: "string", format: "date-time" } : { type: "string" };
 }
 
 function conditionPath({ condition, show = "status" }: ConditionColumn<string>): string {

@@ -9,10 +9,11 @@
 // A type lists its reasons by the status they go with; then a reason alone says the status too (`condition()`), and
 // `Ready=True because PodsMissing` cannot be written. Where any status may go with any reason a bare list will do. A reason
 // may be given a sentence, which the reference documentation prints.
+import type { Condition } from "../objects/kinds/common.ts";
 import { ResourceDefinitionError } from "./errors.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
-export type ConditionStatus = "True" | "False" | "Unknown";
+type ConditionStatus = Condition["status"];
 
 /** Reasons, or reasons with a sentence for each. CamelCase, as Kubernetes demands. */
 export type Reasons = readonly string[] | Readonly<Record<string, string>>;

@@ -24,8 +24,8 @@ import { type ConditionIn, type ConditionTable, checkConditions, type StoredCond
 import { checkNames, pluralOf } from "./resource-names.ts";
 import type { CelRule } from "./structural-types.ts";
 
-/** What a kind is. Everything but names and spec may be left out. */
-export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject, Conditions extends ConditionTable> {
+/** What a kind is, when its types do not matter. Everything but names and spec may be left out. */
+export interface AnyDefinition {
   /** A domain of yours: "operator.prgcont.cz". */
   readonly group: string;
   /** The version that is stored; others may be served beside it (`alsoServed`). */
@@ -43,13 +43,13 @@ export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject
   /** What it is for; `kubectl explain` begins with it. */
   readonly description?: string;
   /** What people ask for. */
-  readonly spec: Spec;
+  readonly spec: z.ZodObject;
   /** What the operator reports. `observedGeneration` and `conditions` are added. */
-  readonly status?: Status;
+  readonly status?: z.ZodObject;
   /** The legal conditions and their reasons (conditions.ts). */
-  readonly conditions?: Conditions;
+  readonly conditions?: ConditionTable;
   /** What `kubectl get` shows after the name. An Age column is added at the end unless there is one. */
-  readonly columns?: readonly Column<Extract<keyof NoInfer<Conditions>, string>>[];
+  readonly columns?: readonly Column[];
   /** CEL rules about more than one field. A rule about one field stands better at the field: `rule(schema, …)`. */
   readonly rules?: readonly ResourceRule[];
   /** For `kubectl scale` and autoscalers. */
@@ -60,6 +60,15 @@ export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject
   readonly alsoServed?: readonly AnyResource[];
   /** Warn those who still use this version; a string is the warning. @default false */
   readonly deprecated?: boolean | string;
+}
+
+/** What a kind is, with its types. */
+export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject, Conditions extends ConditionTable>
+  extends AnyDefinition {
+  readonly spec: Spec;
+  readonly status?: Status;
+  readonly conditions?: Conditions;
+  readonly columns?: readonly Column<Extract<keyof NoInfer<Conditions>, string>>[];
 }
 
 export interface ResourceRule extends CelRule {
@@ -83,7 +92,7 @@ export interface Resource<Spec extends z.ZodObject, Status extends z.ZodObject, 
 }
 
 /** Some resource, when its types do not matter. */
-export type AnyResource = Kind & { readonly definition: Definition<z.ZodObject, z.ZodObject, ConditionTable> };
+export type AnyResource = Kind & { readonly definition: AnyDefinition };
 
 /** An object as the API server gives it: defaults are filled in. */
 export interface ResourceObject<Spec extends z.ZodObject, Status extends z.ZodObject, Conditions extends ConditionTable>

@@ -1,6 +1,6 @@
 // The schema of a whole object: what the author defined, plus what every object of ours has.
 import { type ConditionTable, conditionsSchema } from "./conditions.ts";
-import type { AnyResource, ResourceRule } from "./define-resource.ts";
+import type { AnyDefinition, AnyResource, ResourceRule } from "./define-resource.ts";
 import { ResourceDefinitionError } from "./errors.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import type { CelRule, StructuralSchema } from "./structural-types.ts";
@@ -21,13 +21,13 @@ export function schemaOf({ kind, definition }: AnyResource): StructuralSchema {
 }
 
 /** Where nothing is required an object may come without a spec; the API server then makes one, with all its defaults. */
-function specSchema({ spec }: AnyResource["definition"], rules: readonly ResourceRule[]): StructuralSchema {
+function specSchema({ spec }: AnyDefinition, rules: readonly ResourceRule[]): StructuralSchema {
   const schema: StructuralSchema = { description: "What is wanted.", ...structuralSchema(spec, "spec") };
   const ruled = schema["x-kubernetes-validations"] !== undefined || rules.some(({ at }) => at === "spec");
   return schema.required === undefined && !ruled ? { ...schema, default: {} } : schema;
 }
 
-function statusSchema({ status, conditions }: AnyResource["definition"], kind: string): StructuralSchema | undefined {
+function statusSchema({ status, conditions }: AnyDefinition, kind: string): StructuralSchema | undefined {
   if (status === undefined && conditions === undefined) return undefined;
   const own: StructuralSchema = status === undefined ? { type: "object" } : structuralSchema(status, "status");
   for (const name of ["observedGeneration", "conditions"])

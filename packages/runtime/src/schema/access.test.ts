@@ -1,0 +1,90 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { Deployment } from "../objects/kinds/apps.ts";
+import { ConfigMap, type Secret } from "../objects/kinds/core/config.ts";
+import { Node } from "../objects/kinds/core/node.ts";
+import { Pod } from "../objects/kinds/core/pod.ts";
+import type { ObjectOf } from "../objects/object.ts";
+import { type Granted, may } from "./access.ts";
+import { GrantError } from "./errors.ts";
+import { impliedBy } from "./implied-access.ts";
+import { rulesFor } from "./rbac.ts";
+import { Gordon } from "./seed-operators.fixture.ts";
+
+type GordonObject = ObjectOf<typeof Gordon>;
+
+describe("may()", () => {
+  it("is a value with the kind, the verbs and their limits", () => {
+    expect(may(Pod, "create", "delete")).toEqual({ kind: Pod, verbs: ["create", "delete"] });
+    expect(may(Pod, "patch", { subresource: "resize" })).toEqual({ kind: Pod, verbs: ["patch"], subresource: "resize" });
+  });
+
+  it("refuses to limit by name what names no object", () => {
+    expect(() => may(ConfigMap, "get", "create", { names: ["a"] })).toThrow(GrantError);
+  });
+
+  it("is known to the compiler by kind, verb and subresource", () => {
+    const grants = [may(Pod, "get", "list"), may(Pod, "patch", { subresource: "resize" })] as const;
+    type G = typeof grants;
+    expectTypeOf<Granted<G, Pod, "get">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Pod, "patch">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<G, Pod, "patch", "resize">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Pod, "get", "resize">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<G, Deployment, "get">>().toEqualTypeOf<false>();
+    expect(grants).toHaveLength(2);
+  });
+
+  it("does not take one kind for another that merely looks alike", () => {
+    const grants = [may(ConfigMap, "get")] as const;
+    expectTypeOf<Granted<typeof grants, Secret, "get">>().toEqualTypeOf<false>();
+    expect(grants).toHaveLength(1);
+  });
+});
+
+describe("impliedBy()", () => {
+  const grants = impliedBy({
+    for: Gordon,
+    owns: [Pod],
+    watches: [Node],
+    may: [may(ConfigMap, "get")],
+    events: true,
+    lease: "gordon",
+  });
+
+  it("needs no more words than the controller already said", () => {
+    expect(rulesFor(grants)).toEqual([
+      { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
+      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["pods"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["gordon"], verbs: ["get", "update"] },
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+      { apiGroups: ["operator.prgcont.cz"], resources: ["gordons"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["operator.prgcont.cz"], resources: ["gordons/finalizers"], verbs: ["update"] },
+      { apiGroups: ["operator.prgcont.cz"], resources: ["gordons/status"], verbs: ["patch"] },
+    ]);
+  });
+
+  it("is known to the compiler", () => {
+    type G = typeof grants;
+    expectTypeOf<Granted<G, Pod, "delete">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Node, "watch">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Node, "patch">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<G, GordonObject, "patch", "status">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, GordonObject, "patch">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<G, ConfigMap, "get">>().toEqualTypeOf<true>();
+  });
+
+  it("lets a controller with a finalizer patch its own objects, and no other", () => {
+    const finalizing = impliedBy({ for: Gordon, finalizer: true });
+    expectTypeOf<Granted<typeof finalizing, GordonObject, "patch">>().toEqualTypeOf<true>();
+    expect(rulesFor(finalizing)).toContainEqual({
+      apiGroups: ["operator.prgcont.cz"],
+      resources: ["gordons"],
+      verbs: ["get", "list", "patch", "watch"],
+    });
+  });
+
+  it("keeps away from finalizers where nothing is owned", () => {
+    expect(rulesFor(impliedBy({ for: Gordon })).flatMap(({ resources }) => resources)).not.toContain("gordons/finalizers");
+  });
+});

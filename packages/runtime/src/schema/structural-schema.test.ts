@@ -1,0 +1,218 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { NotStructuralError } from "./errors.ts";
+import { exactlyOneOf, rule } from "./rules.ts";
+import { structuralSchema } from "./structural-schema.ts";
+import type { StructuralSchema } from "./structural-types.ts";
+
+interface Case {
+  readonly name: string;
+  readonly schema: z.ZodType;
+  readonly crd: StructuralSchema;
+}
+
+const int64 = { type: "integer", format: "int64" } as const;
+
+const cases: readonly Case[] = [
+  { name: "an int is an int64 without JavaScript's bounds", schema: z.int(), crd: int64 },
+  { name: "bounds of an int are kept", schema: z.int().min(0).max(9), crd: { ...int64, minimum: 0, maximum: 9 } },
+  {
+    name: "of two bounds the stricter wins",
+    schema: z.int().min(1).min(5).max(9).max(7),
+    crd: { ...int64, minimum: 5, maximum: 7 },
+  },
+  {
+    name: "a bound may be exclusive",
+    schema: z.number().gt(1).lt(10),
+    crd: { type: "number", minimum: 1, exclusiveMinimum: true, maximum: 10, exclusiveMaximum: true },
+  },
+  {
+    name: "an exclusive bound is stricter than the same inclusive one",
+    schema: z.number().min(1).gt(1),
+    crd: { type: "number", minimum: 1, exclusiveMinimum: true },
+  },
+  { name: "z.number().int() is an integer", schema: z.number().int(), crd: int64 },
+  {
+    name: "an int32 keeps its bounds, which are smaller than JSON's",
+    schema: z.int32(),
+    crd: { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647 },
+  },
+  { name: "lengths", schema: z.string().min(1).max(5), crd: { type: "string", minLength: 1, maxLength: 5 } },
+  { name: "an exact length", schema: z.string().length(3), crd: { type: "string", minLength: 3, maxLength: 3 } },
+  { name: "a pattern", schema: z.string().regex(/^a+$/), crd: { type: "string", pattern: "^a+$" } },
+  {
+    name: "two patterns must both match",
+    schema: z.string().startsWith("a").endsWith("z"),
+    crd: { type: "string", allOf: [{ pattern: "^a.*" }, { pattern: ".*z$" }] },
+  },
+  {
+    name: "a time is a format, not zod's pattern of leap years",
+    schema: z.iso.datetime(),
+    crd: { type: "string", format: "date-time" },
+  },
+  { name: "an enum", schema: z.enum(["a", "b"]), crd: { type: "string", enum: ["a", "b"] } },
+  { name: "a number literal is an integer", schema: z.literal(5), crd: { type: "integer", enum: [5] } },
+  {
+    name: "a literal that may be null",
+    schema: z.literal(["a", null]),
+    crd: { type: "string", enum: ["a", null], nullable: true },
+  },
+  { name: "nullable", schema: z.string().nullable(), crd: { type: "string", nullable: true } },
+  {
+    name: "a nullable enum has null among its values, or the API server refuses null",
+    schema: z.enum(["a"]).nullable(),
+    crd: { type: "string", nullable: true, enum: ["a", null] },
+  },
+  { name: "a default", schema: z.int().default(3), crd: { ...int64, default: 3 } },
+  {
+    name: "a field with a default is not required, nor is an optional one",
+    schema: z.object({ a: z.string(), b: z.string().default("x"), c: z.string().optional() }),
+    crd: {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "string", default: "x" }, c: { type: "string" } },
+      required: ["a"],
+    },
+  },
+  { name: "a strict object is a plain one: the API server prunes", schema: z.strictObject({}), crd: { type: "object" } },
+  {
+    name: "a loose object keeps what it does not know",
+    schema: z.looseObject({}),
+    crd: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  },
+  { name: "unknown is anything", schema: z.unknown(), crd: { "x-kubernetes-preserve-unknown-fields": true } },
+  {
+    name: "a list",
+    schema: z.array(z.boolean()).min(1).max(3),
+    crd: { type: "array", items: { type: "boolean" }, minItems: 1, maxItems: 3 },
+  },
+  {
+    name: "a map",
+    schema: z.record(z.string(), z.int()),
+    crd: { type: "object", additionalProperties: int64 },
+  },
+  {
+    name: "demands on keys become rules",
+    schema: z.record(
+      z
+        .string()
+        .max(3)
+        .regex(/^it's\.$/),
+      z.boolean(),
+    ),
+    crd: {
+      type: "object",
+      additionalProperties: { type: "boolean" },
+      "x-kubernetes-validations": [
+        { rule: "self.all(key, size(key) <= 3)", message: "keys must have at most 3 characters" },
+        { rule: "self.all(key, key.matches('^it\\'s\\\\.$'))", message: "keys must match ^it's\\.$" },
+      ],
+    },
+  },
+  {
+    name: "a map over an enum is an object",
+    schema: z.record(z.enum(["a", "b"]), z.boolean()),
+    crd: { type: "object", properties: { a: { type: "boolean" }, b: { type: "boolean" } }, required: ["a", "b"] },
+  },
+  {
+    name: "a partial map over an enum requires nothing",
+    schema: z.partialRecord(z.enum(["a"]), z.boolean()),
+    crd: { type: "object", properties: { a: { type: "boolean" } } },
+  },
+  {
+    name: "an integer or a string",
+    schema: z.union([z.int().min(1), z.string().max(9)]),
+    crd: { "x-kubernetes-int-or-string": true, minimum: 1, maxLength: 9 },
+  },
+  { name: "a union with null is nullable", schema: z.union([z.string(), z.null()]), crd: { type: "string", nullable: true } },
+  {
+    name: "literals joined by a union are one enum",
+    schema: z.union([z.literal("a"), z.enum(["b", "a"])]),
+    crd: { type: "string", enum: ["a", "b"] },
+  },
+  {
+    name: "several forms of a string",
+    schema: z.union([z.ipv4(), z.string().max(3)]),
+    crd: { type: "string", anyOf: [{ format: "ipv4" }, { maxLength: 3 }] },
+  },
+  { name: "a form that allows everything needs no anyOf", schema: z.union([z.ipv4(), z.string()]), crd: { type: "string" } },
+  {
+    name: "two objects in one",
+    schema: z.object({ a: z.boolean() }).and(z.object({ b: z.boolean() })),
+    crd: { type: "object", properties: { a: { type: "boolean" }, b: { type: "boolean" } }, required: ["a", "b"] },
+  },
+  {
+    name: "the outermost description wins",
+    schema: z.string().describe("inner").optional().describe("outer"),
+    crd: { type: "string", description: "outer" },
+  },
+  {
+    name: "rules survive what is chained after them, and add up",
+    schema: z.int().apply(rule, "self > 1", "must be more than 1").max(9).apply(rule, "self != 5", "not 5").optional(),
+    crd: {
+      ...int64,
+      maximum: 9,
+      "x-kubernetes-validations": [
+        { rule: "self > 1", message: "must be more than 1" },
+        { rule: "self != 5", message: "not 5" },
+      ],
+    },
+  },
+  {
+    name: "exactlyOneOf escapes names that are none in CEL",
+    schema: exactlyOneOf(z.object({ "a-b": z.boolean().optional(), in: z.boolean().optional() }), "a-b", "in"),
+    crd: {
+      type: "object",
+      properties: { "a-b": { type: "boolean" }, in: { type: "boolean" } },
+      "x-kubernetes-validations": [
+        {
+          rule: "[has(self.a__dash__b), has(self.__in__)].exists_one(set, set)",
+          message: "exactly one of a-b, in must be set",
+        },
+      ],
+    },
+  },
+];
+
+describe("what zod says and a CRD can say too", () => {
+  it.each(cases)("$name", ({ schema, crd }) => expect(structuralSchema(schema, "spec")).toEqual(crd));
+});
+
+const tree: z.ZodType = z.object({ children: z.lazy(() => z.array(tree)) });
+
+const refused: readonly { readonly name: string; readonly schema: z.ZodType; readonly says: string }[] = [
+  { name: "a discriminated union", schema: z.discriminatedUnion("k", [z.object({ k: z.literal("a") })]), says: "exactlyOneOf" },
+  { name: "a union of shapes", schema: z.union([z.object({}), z.string()]), says: "a union of object and string" },
+  { name: "a float or a string", schema: z.union([z.number(), z.string()]), says: "a union of number and string" },
+  { name: "refine, which the API server would never hear of", schema: z.string().refine(() => false), says: "rule(schema" },
+  { name: "trim, which would change what was written", schema: z.string().trim(), says: "code that changes the value" },
+  { name: "a transform", schema: z.string().transform(Number), says: "convert where it is read" },
+  { name: "a codec", schema: z.stringbool(), says: "convert where it is read" },
+  { name: "coercion of a number", schema: z.coerce.number(), says: "as it is written in YAML" },
+  { name: "coercion of a boolean", schema: z.coerce.boolean(), says: "as it is written in YAML" },
+  { name: "catch", schema: z.string().catch("x"), says: ".default()" },
+  { name: "a date", schema: z.date(), says: "z.iso.datetime()" },
+  { name: "a bigint", schema: z.bigint(), says: "z.int()" },
+  { name: "a tuple", schema: z.tuple([z.string()]), says: "z.array()" },
+  { name: "a set", schema: z.set(z.string()), says: "setOf()" },
+  { name: "null alone", schema: z.null(), says: ".nullable()" },
+  { name: "a choice of two types", schema: z.literal(["a", 1]), says: "of one type" },
+  { name: "custom code", schema: z.custom(() => true), says: "preserveUnknown" },
+  { name: "a schema that contains itself", schema: tree, says: "contains itself" },
+  { name: "known fields beside a catchall", schema: z.object({ a: z.string() }).catchall(z.int()), says: "z.record()" },
+  { name: "looking ahead in a pattern", schema: z.string().regex(/^(?!x)/), says: "looking ahead or behind" },
+  { name: "ISO durations, whose pattern looks ahead", schema: z.iso.duration(), says: "looking ahead or behind" },
+];
+
+describe("what a CRD cannot say is refused, with the path and a way out", () => {
+  it.each(refused)("$name", ({ schema, says }) => {
+    const object = z.object({ list: z.array(z.object({ field: schema })) });
+    const attempt = () => structuralSchema(object, "spec");
+    expect(attempt).toThrow(NotStructuralError);
+    expect(attempt).toThrow("spec.list[].field");
+    expect(attempt).toThrow(says);
+  });
+
+  it("also below a map", () => {
+    expect(() => structuralSchema(z.record(z.string(), z.date()), "spec.times")).toThrow("spec.times{}: zod's date");
+  });
+});
