@@ -23,9 +23,11 @@ export function hierarchies(mountinfo: string = readFileSync("/proc/self/mountin
   return [...seen.values()];
 }
 
+const notControllers: ReadonlySet<string> = new Set(["rw", "ro", "xattr", "noprefix", "clone_children"]);
+
 /** What can be limited in this hierarchy. */
 export function controllersOf({ path, version, options }: Hierarchy): readonly string[] {
-  if (version === 1) return options.filter((option) => option !== "rw" && !option.includes("="));
+  if (version === 1) return options.filter((option) => !notControllers.has(option) && !option.includes("="));
   const file = join(path, "cgroup.controllers");
   return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ").filter(Boolean) : [];
 }

@@ -14,7 +14,9 @@ export async function startKubelet(options: NodeOptions): Promise<Component> {
   const settings = join(directory.data, "node");
   await mkdir(settings, { recursive: true });
   const resolvConf = join(settings, "resolv.conf");
-  await writeFile(resolvConf, "# There is no DNS in this cluster, and no way to the machine's.\n");
+  // There is no DNS in this cluster. Without a word on it, containerd would give pods the machine's servers, or fail where
+  // /etc/resolv.conf is a link into a /run that the sandbox does not show. At their own address, lookups fail at once.
+  await writeFile(resolvConf, "nameserver 127.0.0.1\n");
   const config = join(settings, "kubelet.yaml");
   await writeFile(config, stringify(kubeletConfig(options, resolvConf)));
   return startComponent(
