@@ -156,6 +156,19 @@ export class InvalidOptionsError extends LocalClusterError {
   }
 }
 
+/** A file that we would have to replace, and that somebody may want to keep. */
+export class FileExistsError extends LocalClusterError {
+  constructor(path: string) {
+    super("FILE_EXISTS", `${path} exists already, and is not overwritten: choose another file, or remove it`);
+  }
+}
+
+export class FileMissingError extends LocalClusterError {
+  constructor(path: string) {
+    super("FILE_MISSING", `there is no file ${path}`);
+  }
+}
+
 /** Not even SIGKILL ended them: they hang in the kernel, on a dead mount or a broken disk. */
 export class UnkillableError extends LocalClusterError {
   constructor(processes: readonly string[]) {

@@ -6,7 +6,7 @@ import type { TestProject } from "vitest/node";
 import { type BinaryName, findBinaries } from "./binaries/binaries.ts";
 import type { Cluster } from "./cluster.ts";
 import { checkNodeIsPossible } from "./node/requirements.ts";
-import { progressOn } from "./progress.ts";
+import { type Progress, progressOn } from "./progress.ts";
 import { startCluster } from "./start.ts";
 import { stateRoot } from "./state/directory.ts";
 import { type Nodes, shareClusters } from "./testing/shared.ts";
@@ -23,21 +23,28 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const kubernetes = process.env.LOCALCLUSTER_KUBERNETES || undefined;
   const progress = progressOn();
   await findBinaries(await neededBinaries(), { kubernetes, progress });
-  const clusters: Cluster[] = [];
+  const theEnd = new AbortController();
+  const starts: Promise<Cluster>[] = [];
   const sharing = await shareClusters(async (nodes) => {
-    const cluster = await startCluster({ ...optionsFor(nodes), progress, ...(kubernetes && { kubernetes }) });
-    clusters.push(cluster);
-    return { name: cluster.name, root: stateRoot() };
+    const options = { ...optionsFor(nodes), progress, signal: theEnd.signal, ...(kubernetes && { kubernetes }) };
+    const start = startCluster(options);
+    starts.push(start);
+    return { name: (await start).name, root: stateRoot() };
   });
   project.provide("localcluster", sharing.socket);
   return async () => {
     await sharing[Symbol.asyncDispose]();
+    theEnd.abort(new Error("the test run is over")); // whoever asked for a cluster may have timed out
     const keepLogs = project.vitest.state.getCountOfFailedTests() > 0;
-    for (const cluster of clusters) {
-      await cluster.down({ keepLogs });
-      if (keepLogs) progress.say(`a test failed; component logs are kept until the next run: ${cluster.logs}`);
+    for (const start of await Promise.allSettled(starts)) {
+      if (start.status === "fulfilled") await takeDown(start.value, keepLogs, progress);
     }
   };
+}
+
+async function takeDown(cluster: Cluster, keepLogs: boolean, progress: Progress): Promise<void> {
+  await cluster.down({ keepLogs });
+  if (keepLogs) progress.say(`a test failed; component logs are kept until the next run: ${cluster.logs}`);
 }
 
 function optionsFor(nodes: Nodes) {
