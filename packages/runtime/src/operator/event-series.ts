@@ -59,7 +59,15 @@ export class EventSeries {
   /** The series this belongs to, with its count one up; undefined if the object has said too much already. */
   note(input: EventInput): Series | undefined {
     const now = this.#environment.clock.monotonic();
-    const key = JSON.stringify([input.regarding, input.related, input.type, input.reason, input.action, input.note]);
+    const { type, reason, action, note } = input;
+    const key = JSON.stringify([
+      identityOf(input.regarding),
+      input.related && identityOf(input.related),
+      type,
+      reason,
+      action,
+      note,
+    ]);
     const known = this.#series.get(key);
     if (known !== undefined && now - known.lastSaidAt < sixMinutes) {
       known.count += 1;
@@ -78,8 +86,8 @@ export class EventSeries {
     for (const [key, known] of this.#series) if (known === series) this.#series.delete(key);
   }
 
-  #bucketOf({ kind, namespace, name, uid }: ObjectReference): TokenBucket {
-    const key = [kind, namespace, name, uid].join("/");
+  #bucketOf(regarding: ObjectReference): TokenBucket {
+    const key = identityOf(regarding);
     const bucket = this.#buckets.get(key) ?? new TokenBucket({ clock: this.#environment.clock, ...perObject });
     touch(this.#buckets, key, bucket);
     return bucket;
@@ -97,6 +105,11 @@ export class EventSeries {
       ...{ reportingController: this.#source.controller, reportingInstance: this.#source.instance.slice(0, 128) },
     };
   }
+}
+
+/** Which object it is, not in which version: that changes all the time. */
+function identityOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): string {
+  return [kind, namespace, name, uid, fieldPath].join("/");
 }
 
 /** RFC 3339 with six digits of a second. */

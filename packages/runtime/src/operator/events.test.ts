@@ -52,7 +52,7 @@ describe("events", () => {
   it("are one series when the same thing is said again, written at once the first time and then once a minute", async () => {
     const { recorder, pass, events, objects } = world();
     for (let second = 0; second < 120; second += 1) {
-      recorder.record(raised);
+      recorder.record({ ...raised, regarding: { ...regarding, resourceVersion: `${second}` } });
       await pass(1_000);
     }
     await pass(60_000);

@@ -7,7 +7,7 @@
 //     -v 6 …    and every call to the API server
 //
 // Objects in fields are printed as namespace/name: shorter, and what is inside them (Secrets!) is nobody's business here.
-import { pino } from "pino";
+import { type Logger as PinoLogger, pino } from "pino";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { errorForLog, fieldsForLog, withoutSecrets } from "./log-fields.ts";
@@ -41,17 +41,24 @@ export function makeLogger(options: LogOptions): OperatorLogger {
   const standardError = pino.destination({ dest: 2, sync: true });
   const write = options.write ?? ((line: string) => standardError.write(line));
   const finish = format === "json" ? (line: string) => line : readableLine;
-  return pino(
+  const logger = pino(
     {
       level: levelOf(verbosity),
       base: { logger: name },
       messageKey: "msg",
       timestamp: () => `,"ts":"${new Date(clock.now()).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }), log: fieldsForLog, bindings: fieldsForLog },
+      formatters: { level: (label) => ({ level: label }), log: fieldsForLog },
       serializers: { err: (error: unknown) => errorForLog(error, verbosity >= 4) },
     },
     { write: (line: string) => write(finish(withoutSecrets(line))) },
   );
+  return careful(logger);
+}
+
+/** pino prints the fields of a child as they are; they need the same care as those of a line. */
+function careful(logger: PinoLogger): OperatorLogger {
+  const child = logger.child.bind(logger);
+  return Object.assign(logger, { child: (fields: object) => careful(child(fieldsForLog(fields as Record<string, unknown>))) });
 }
 
 function levelOf(verbosity: number): string {
