@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
 import { silent } from "../progress.ts";
 import { findBinaries } from "./binaries.ts";
@@ -99,7 +100,7 @@ interface Seeker extends AsyncDisposable {
 
 /** A process that looks for kubectl. */
 function seeker(site: ReleaseSite): Seeker {
-  const script = join(import.meta.dirname, "fixtures/seeker.ts");
+  const script = fileURLToPath(new URL("./fixtures/seeker.ts", import.meta.url));
   const child: Child = spawn(process.execPath, [script, "kubectl"], { env: site.env, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
