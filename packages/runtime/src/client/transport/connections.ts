@@ -52,13 +52,12 @@ export class Connections {
     this.#retire(agent);
   }
 
-  /** Requests finish; watches, which would not, are cut. */
+  /** Cuts them all. */
   async close(): Promise<void> {
     this.#closed = true;
-    const requests = this.#agents.get("requests")?.agent;
-    const watches = this.#agents.get("watches")?.agent;
+    const agents = [...[...this.#agents.values()].map(({ agent }) => agent), ...this.#retired];
     this.#agents.clear();
-    await Promise.all([requests?.close(), watches?.destroy(), ...[...this.#retired].map((agent) => agent.destroy())]);
+    await Promise.all(agents.map((agent) => agent.destroy()));
   }
 
   #retire(agent: Dispatcher): void {

@@ -23,6 +23,7 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const { origin, pathname } = new URL(config.server);
   const prefix = pathname.replace(/\/+$/, "");
   const identities = makeIdentities(config, { clock: environment.clock, env });
+  const underWay = new Set<Promise<TransportResponse>>();
   const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
 
   const send = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
@@ -33,7 +34,10 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
     // Also after the answer has begun: a watch that falls silent is a deadline that passes later.
     onDeadline(request.signal, () => connections.suspect(role, dispatcher));
-    return exchange({ dispatcher, origin, path, headers, request });
+    const answer = exchange({ dispatcher, origin, path, headers, request });
+    if (request.stream) return answer;
+    underWay.add(answer);
+    return answer.finally(() => underWay.delete(answer));
   };
 
   return {
@@ -47,7 +51,11 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
       const fresh = await identities.current();
       return differ(identity, fresh) ? send(request, fresh) : answer;
     },
-    close: () => connections.close(),
+    close: async () => {
+      // Requests finish; each has its deadline. Watches would not, and are cut with the connections.
+      await Promise.allSettled(underWay);
+      await connections.close();
+    },
   };
 }
 

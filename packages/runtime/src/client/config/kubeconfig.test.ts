@@ -1,0 +1,226 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { ConfigError } from "../errors.ts";
+import { type ConfigOptions, loadConfig } from "./load.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+let files = 0;
+
+/** Writes a kubeconfig and says where. Objects become YAML. */
+async function kubeconfig(content: object | string): Promise<string> {
+  files += 1;
+  const path = join(folder.path, String(files), "config");
+  await mkdir(join(folder.path, String(files)));
+  await writeFile(path, typeof content === "string" ? content : stringify(content));
+  return path;
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+/** A kubeconfig with one context; rows show only what differs. */
+const withUser = (user: object, cluster: object = {}) => ({
+  "current-context": "here",
+  contexts: [{ name: "here", context: { cluster: "c", user: "u", namespace: "team" } }],
+  clusters: [{ name: "c", cluster: { server: "https://example.test:6443", ...cluster } }],
+  users: [{ name: "u", user }],
+});
+
+const load = async (content: object | string, options: ConfigOptions = {}) =>
+  loadConfig({ env: {}, ...options, kubeconfig: await kubeconfig(content) });
+
+describe("a kubeconfig", () => {
+  it("names server, namespace, authority and user", async () => {
+    const config = await load(
+      withUser(
+        { token: "t0ken" },
+        { "certificate-authority-data": base64("CA"), "tls-server-name": "api", "proxy-url": "http://proxy:3128" },
+      ),
+    );
+    expect(config).toMatchObject({
+      server: "https://example.test:6443",
+      namespace: "team",
+      tls: { serverName: "api", insecure: false },
+    });
+    expect(config.user.token?.reveal()).toBe("t0ken");
+    expect(config.proxyUrl?.reveal()).toBe("http://proxy:3128");
+    expect(config.tls.ca && "data" in config.tls.ca && config.tls.ca.data.reveal()).toBe("CA");
+  });
+
+  it("resolves paths from the folder of the file they are written in", async () => {
+    const path = await kubeconfig(
+      withUser(
+        { "client-certificate": "tls.crt", "client-key": "../tls.key", tokenFile: "/abs/token" },
+        { "certificate-authority": "ca.crt" },
+      ),
+    );
+    const here = join(path, "..");
+    const { user, tls } = await loadConfig({ env: {}, kubeconfig: path });
+    expect(user).toMatchObject({
+      certificate: { file: join(here, "tls.crt") },
+      key: { file: join(here, "..", "tls.key") },
+      tokenFile: "/abs/token",
+    });
+    expect(tls.ca).toEqual({ file: join(here, "ca.crt") });
+  });
+
+  it("prefers data at hand to files", async () => {
+    const { user } = await load(
+      withUser({ "client-certificate": "x", "client-certificate-data": base64("C"), "client-key-data": base64("K") }),
+    );
+    expect(user.certificate && "data" in user.certificate && user.certificate.data.reveal()).toBe("C");
+  });
+
+  it("may be JSON, may lack a user, may say localhost:8080", async () => {
+    const content = {
+      "current-context": "a",
+      contexts: [{ name: "a", context: { cluster: "c" } }],
+      clusters: [{ name: "c", cluster: { server: "localhost:8080" } }],
+    };
+    expect(await load(JSON.stringify(content))).toMatchObject({
+      server: "http://localhost:8080",
+      namespace: "default",
+      user: {},
+    });
+  });
+
+  it("keeps the path of the server and drops its last slash", async () => {
+    expect((await load(withUser({}, { server: "https://rancher.test/k8s/clusters/c-1/" }))).server).toBe(
+      "https://rancher.test/k8s/clusters/c-1",
+    );
+  });
+
+  it("can act as somebody else", async () => {
+    const { user } = await load(withUser({ as: "jane", "as-uid": "7", "as-groups": ["a"], "as-user-extra": { k: ["v"] } }));
+    expect(user.impersonate).toEqual({ user: "jane", uid: "7", groups: ["a"], extra: { k: ["v"] } });
+  });
+
+  it("never shows its secrets to those who print it", async () => {
+    const config = await load(
+      withUser(
+        { token: "canary-token", "client-certificate-data": base64("canary-cert"), "client-key-data": base64("canary-key") },
+        { "proxy-url": "http://me:canary-password@proxy" },
+      ),
+    );
+    for (const text of [inspect(config, { depth: 10 }), JSON.stringify(config), String(config.user.token)])
+      expect(text).not.toContain("canary");
+  });
+
+  const bad = [
+    { name: "no current context", content: { ...withUser({}), "current-context": "" }, says: "current-context" },
+    { name: "an unknown context", content: { ...withUser({}), "current-context": "gone" }, says: '"gone", found here' },
+    { name: "an unknown cluster", content: { ...withUser({}), clusters: [] }, says: 'cluster named "c", found none' },
+    { name: "an unknown user", content: { ...withUser({}), users: [] }, says: 'user named "u"' },
+    { name: "no server", content: withUser({}, { server: "" }), says: "server" },
+    { name: "a server that is no URL", content: withUser({}, { server: "https://:x" }), says: "server" },
+    {
+      name: "an authority that would be ignored",
+      content: withUser({}, { "insecure-skip-tls-verify": true, "certificate-authority": "ca" }),
+      says: "insecure-skip-tls-verify, found both",
+    },
+    { name: "a certificate without a key", content: withUser({ "client-certificate": "x" }), says: "found only the certificate" },
+    {
+      name: "a token and a password",
+      content: withUser({ token: "canary", username: "x", password: "canary" }),
+      says: "found both",
+    },
+    { name: "an auth-provider", content: withUser({ "auth-provider": { name: "gcp" } }), says: "use an exec credential plugin" },
+    { name: "as-groups without as", content: withUser({ "as-groups": ["x"] }), says: '"as"' },
+    {
+      name: "exec of an unknown version",
+      content: withUser({ exec: { apiVersion: "client.authentication.k8s.io/v1alpha1", command: "x" } }),
+      says: "exec.apiVersion",
+    },
+    {
+      name: "exec v1 without interactiveMode",
+      content: withUser({ exec: { apiVersion: "client.authentication.k8s.io/v1", command: "x" } }),
+      says: "interactiveMode",
+    },
+    {
+      name: "exec without a command",
+      content: withUser({ exec: { apiVersion: "client.authentication.k8s.io/v1beta1" } }),
+      says: "exec.command",
+    },
+    { name: "a list instead of a mapping", content: "- a\n- b\n", says: "expected a mapping" },
+    { name: "text that is no YAML", content: 'users:\n- user: {token: "canary\n', says: "in line" },
+  ];
+  it.each(bad)("is refused for $name, in words that help and tell no secret", async ({ content, says }) => {
+    const error = await load(content).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toContain(says);
+    expect(inspect(error)).not.toContain("canary");
+  });
+});
+
+describe("several kubeconfigs", () => {
+  it("become one: the first to name an entry wins it whole, files that are not there are passed over", async () => {
+    const first = await kubeconfig({
+      contexts: [{ name: "shared", context: { cluster: "c1", user: "u" } }],
+      users: [{ name: "u", user: { tokenFile: "first" } }],
+    });
+    const second = await kubeconfig({
+      "current-context": "shared",
+      contexts: [{ name: "shared", context: { cluster: "c2", user: "u", namespace: "discarded" } }],
+      clusters: [
+        { name: "c1", cluster: { server: "https://one" } },
+        { name: "c2", cluster: { server: "https://two" } },
+      ],
+      users: [{ name: "u", user: { token: "discarded" } }],
+    });
+    const third = await kubeconfig({ "current-context": "too-late" });
+    const KUBECONFIG = ["", join(folder.path, "missing"), first, second, third].join(delimiter);
+    const config = await loadConfig({ env: { KUBECONFIG } });
+    expect(config).toMatchObject({
+      server: "https://one",
+      namespace: "default",
+      user: { tokenFile: join(first, "..", "first"), token: undefined },
+    });
+  });
+
+  it("another context can be chosen", async () => {
+    const path = await kubeconfig({
+      ...withUser({}),
+      contexts: [
+        { name: "here", context: {} },
+        { name: "there", context: { cluster: "c", namespace: "n" } },
+      ],
+    });
+    expect((await loadConfig({ env: { KUBECONFIG: path }, context: "there" })).namespace).toBe("n");
+  });
+});
+
+describe("where to look", () => {
+  it("in the pod: address from the environment, token and authority by file, namespace", async () => {
+    const account = join(folder.path, "account");
+    await mkdir(account);
+    await writeFile(join(account, "token"), "t");
+    await writeFile(join(account, "namespace"), "team\n");
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HOME: folder.path };
+    expect(await loadConfig({ env, serviceAccountFolder: account })).toMatchObject({
+      server: "https://[fd00::1]:443",
+      namespace: "team",
+      tls: { ca: { file: join(account, "ca.crt") } },
+      user: { tokenFile: join(account, "token") },
+    });
+  });
+
+  it("in ~/.kube/config when there is nothing else", async () => {
+    const home = join(folder.path, "home");
+    await mkdir(join(home, ".kube"), { recursive: true });
+    await writeFile(join(home, ".kube", "config"), stringify(withUser({})));
+    expect((await loadConfig({ env: { HOME: home } })).namespace).toBe("team");
+  });
+
+  it("and says where it looked when there is nothing at all", async () => {
+    await expect(loadConfig({ env: { HOME: "/nowhere" } })).rejects.toThrow("/nowhere/.kube/config");
+    await expect(loadConfig({ env: {}, kubeconfig: "/nowhere/config" })).rejects.toThrow("/nowhere/config");
+  });
+});

@@ -1,0 +1,155 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { manualEnvironment } from "../../concurrency/manual-clock.ts";
+import { loopback } from "../../testing/loopback.ts";
+import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import type { ExecConfig } from "../config/config.ts";
+import { connectionOf } from "../config/context.ts";
+import { readKubeconfigs } from "../config/kubeconfig-file.ts";
+import { ConfigError } from "../errors.ts";
+import { undiciTransport } from "../transport/undici-transport.ts";
+import { ExecPlugin } from "./exec-plugin.ts";
+
+const apiVersion = "client.authentication.k8s.io/v1";
+const { env } = process;
+
+/** A plugin that is really run: this Node with this program. */
+const running = (program: string, over: Partial<ExecConfig> = {}): ExecConfig => ({
+  apiVersion,
+  command: process.execPath,
+  args: ["-e", program],
+  env: {},
+  interactiveMode: "Never",
+  ...over,
+});
+
+const printing = (status: object, type: object = {}) =>
+  `console.log(${JSON.stringify(JSON.stringify({ apiVersion, kind: "ExecCredential", status, ...type }))})`;
+
+function pluginOf(config: ExecConfig, interactive = false) {
+  const { clock } = manualEnvironment();
+  return { clock, plugin: new ExecPlugin(config, { clock, env, interactive }) };
+}
+
+describe("a credential plugin", () => {
+  it("is run once for all who ask, and again when its credential has expired or was refused", async () => {
+    await using folder = await temporaryFolder();
+    const runs = join(folder.path, "runs");
+    await writeFile(runs, "");
+    const { clock, plugin } = pluginOf(
+      running(
+        `require("fs").appendFileSync(process.env.RUNS, "x"); ${printing({ token: "t", expirationTimestamp: "2026-01-01T00:10:00Z" })}`,
+        { env: { RUNS: runs } },
+      ),
+    );
+    const count = async () => (await readFile(runs, "utf8")).length;
+    const [first] = await Promise.all([plugin.credential(), plugin.credential(), plugin.credential()]);
+    expect(first?.token?.reveal()).toBe("t");
+    expect(await count()).toBe(1);
+    await clock.advance(599_000);
+    await plugin.credential();
+    expect(await count()).toBe(1);
+    await clock.advance(1000);
+    const second = await plugin.credential();
+    expect(await count()).toBe(2);
+    if (first) plugin.refused(first); // refused late, when it is no longer the current one
+    plugin.refused(second);
+    await plugin.credential();
+    expect(await count()).toBe(3);
+  });
+
+  it("is told what it asked to know, in its own environment and ours", async () => {
+    const clusterInfo = { server: "https://x", "certificate-authority-data": "Q0E=", config: { audience: "a" } };
+    const program = `const { KUBERNETES_EXEC_INFO: info, MINE: mine, PATH: path } = process.env; const status = { token: JSON.stringify({ info: JSON.parse(info), mine, path: Boolean(path) }) }; console.log(JSON.stringify({ apiVersion: "${apiVersion}", kind: "ExecCredential", status }))`;
+    const { plugin } = pluginOf(running(program, { env: { MINE: "1" }, clusterInfo }));
+    const { token } = await plugin.credential();
+    expect(JSON.parse(token?.reveal() ?? "")).toEqual({
+      info: { apiVersion, kind: "ExecCredential", spec: { interactive: false, cluster: clusterInfo } },
+      mine: "1",
+      path: true,
+    });
+  });
+
+  it("may bring a client certificate", async () => {
+    const { plugin } = pluginOf(running(printing({ clientCertificateData: "C", clientKeyData: "K" })));
+    const { certificate, key, token } = await plugin.credential();
+    expect([certificate?.reveal(), key?.reveal(), token]).toEqual(["C", "K", undefined]);
+  });
+
+  const canary = "canary-secret";
+  it.each([
+    { name: "fails", config: running(`console.log("${canary}"); process.exit(3)`), says: "found exit 3" },
+    {
+      name: "is not installed",
+      config: running("", { command: "/no/such/plugin", installHint: "get it from example.test" }),
+      says: "→ get it from example.test",
+    },
+    { name: "prints no JSON", config: running(`console.log("${canary}")`), says: "as JSON" },
+    {
+      name: "speaks another version",
+      config: running(printing({ token: canary }, { apiVersion: "client.authentication.k8s.io/v1beta1" })),
+      says: "expected an ExecCredential of",
+    },
+    { name: "brings nothing", config: running(printing({})), says: "found neither" },
+    { name: "brings half a certificate", config: running(printing({ clientKeyData: canary })), says: "found only one" },
+    {
+      name: "has an odd idea of time",
+      config: running(printing({ token: canary, expirationTimestamp: "tomorrow" })),
+      says: "expirationTimestamp",
+    },
+    { name: "needs a person who is not there", config: running("", { interactiveMode: "Always" }), says: "expected a terminal" },
+    {
+      name: "never stops talking",
+      config: running(`process.stdout.write("${canary}".repeat(200000)); setInterval(() => {}, 1000)`),
+      says: "found exit SIGTERM",
+    },
+  ])("that $name is a ConfigError that says so and tells no secret", async ({ config, says }) => {
+    const error = await pluginOf(config)
+      .plugin.credential()
+      .catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toContain(says);
+    expect(inspect(error)).not.toContain(canary);
+  });
+
+  it("tries again after a failure", async () => {
+    const { plugin } = pluginOf(running("process.exit(1)"));
+    await expect(plugin.credential()).rejects.toThrow();
+    await expect(plugin.credential()).rejects.toThrow("found exit 1");
+  });
+});
+
+it("a request carries the plugin's token, and asks for a new one when the server refuses it", async () => {
+  await using folder = await temporaryFolder();
+  const counter = join(folder.path, "counter");
+  await writeFile(counter, "");
+  const script = join(folder.path, "plugin.cjs");
+  await writeFile(
+    script,
+    `const fs = require("fs"); fs.appendFileSync(process.argv[2], "x"); const token = "t" + fs.readFileSync(process.argv[2]).length;
+     console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1beta1", kind: "ExecCredential", status: { token } }))`,
+  );
+  const seen: (string | undefined)[] = [];
+  await using server = await loopback((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(request.headers.authorization === "Bearer t1" ? 401 : 200).end();
+  });
+  const file = join(folder.path, "config");
+  const exec = { apiVersion: "client.authentication.k8s.io/v1beta1", command: process.execPath, args: [script, counter] };
+  await writeFile(
+    file,
+    JSON.stringify({
+      "current-context": "x",
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      clusters: [{ name: "c", cluster: { server: server.url } }],
+      users: [{ name: "u", user: { exec } }],
+    }),
+  );
+  const transport = undiciTransport(connectionOf(await readKubeconfigs([file])), { environment: manualEnvironment() });
+  const statuses = [await transport.request({ method: "GET", path: "/" }), await transport.request({ method: "GET", path: "/" })];
+  expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
+  expect(seen).toEqual(["Bearer t1", "Bearer t2", "Bearer t2"]);
+  await transport.close?.();
+});

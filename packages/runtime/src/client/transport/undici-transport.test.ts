@@ -1,0 +1,233 @@
+import { rename, writeFile } from "node:fs/promises";
+import { createServer as createTcpServer } from "node:net";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { manualEnvironment } from "../../concurrency/manual-clock.ts";
+import { systemEnvironment } from "../../concurrency/system-environment.ts";
+import { loopback } from "../../testing/loopback.ts";
+import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
+import type { ConnectionConfig } from "../config/config.ts";
+import { Secret } from "../config/secret.ts";
+import { TransportError } from "../errors.ts";
+import { type TransportRequest, textOf } from "./transport.ts";
+import { type UndiciOptions, undiciTransport } from "./undici-transport.ts";
+
+const environment = systemEnvironment();
+const lifetimeMs = 3_600_000;
+const authority = makeAuthority({ name: "test", lifetimeMs }, environment);
+const issue = (...names: readonly string[]) => {
+  const { certificate: cert, key } = issueServing(authority, { names, lifetimeMs }, environment);
+  return { cert, key };
+};
+const tls = issue("127.0.0.1");
+const ca = { data: new Secret(authority.certificate) };
+const get: TransportRequest = { method: "GET", path: "/api" };
+
+function transportTo(config: ConnectionConfig, over: Partial<ConnectionConfig> = {}, options: Partial<UndiciOptions> = {}) {
+  const transport = undiciTransport({ ...config, ...over }, { environment, ...options });
+  return { request: transport.request, [Symbol.asyncDispose]: () => transport.close?.() ?? Promise.resolve() };
+}
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe("one request", () => {
+  it("carries method, path, query, headers and body there, and status, headers and text back", async () => {
+    await using server = await loopback(async (request, response) => {
+      const body = await Array.fromAsync(request);
+      const { method, url, headers } = request;
+      response.setHeader("X-Two", ["a", "b"]);
+      response
+        .writeHead(201)
+        .end(JSON.stringify({ method, url, type: headers["content-type"], agent: headers["user-agent"], body: body.join("") }));
+    });
+    await using transport = transportTo(server.config, { server: `${server.url}/behind/a/proxy/` }, { userAgent: "me/1" });
+    const query = { a: "x,y", none: undefined, n: 5, yes: true };
+    const answer = await transport.request({
+      method: "POST",
+      path: "/api",
+      query,
+      headers: { "content-type": "text/x" },
+      body: "žluť",
+    });
+    expect(answer).toMatchObject({ status: 201, headers: { "x-two": "a, b" } });
+    expect(JSON.parse(textOf(answer))).toEqual({
+      method: "POST",
+      url: "/behind/a/proxy/api?a=x%2Cy&n=5&yes=true",
+      type: "text/x",
+      agent: "me/1",
+      body: "žluť",
+    });
+  });
+
+  it("rejects with the reason of its signal, also while it waits for a connection", async () => {
+    const backlog = createTcpServer(() => {}); // accepts and never speaks: the TLS handshake hangs
+    await new Promise<void>((listening) => backlog.listen(0, "127.0.0.1", listening));
+    const { port } = backlog.address() as { port: number };
+    await using transport = transportTo({
+      server: `https://127.0.0.1:${port}`,
+      namespace: "",
+      tls: {},
+      user: {},
+      origin: "test",
+    });
+    const controller = new AbortController();
+    const call = transport.request({ ...get, signal: controller.signal });
+    setImmediate(() => controller.abort(new Error("enough")));
+    await expect(call).rejects.toThrow("enough");
+    backlog.close();
+  });
+});
+
+describe("no answer", () => {
+  it("is surely not sent if nobody listens", async () => {
+    const server = await loopback(() => {});
+    await server[Symbol.asyncDispose]();
+    await using transport = transportTo(server.config);
+    const error = await failure(transport.request({ ...get, method: "DELETE" }));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ outcome: "not-sent", message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("is surely not sent if the certificate is not the one we trust", async () => {
+    await using server = await loopback(() => {}, { tls });
+    await using transport = transportTo(server.config);
+    expect(await failure(transport.request(get))).toMatchObject({
+      outcome: "not-sent",
+      message: expect.stringContaining("certificate"),
+    });
+  });
+
+  it.each(["h1", "h2"])("is unknown if the connection breaks after the request was written (%s)", async (version) => {
+    await using server = await loopback((request) => request.socket.destroy(), { tls });
+    await using transport = transportTo(server.config, { tls: { ca } }, { http2: version === "h2" });
+    expect(await failure(transport.request({ ...get, method: "POST", body: "{}" }))).toMatchObject({ outcome: "unknown" });
+  });
+});
+
+describe("connections", () => {
+  const versions = (server: { url: string }) => ({ ...server, tls: { ca } });
+
+  it.each([
+    { http2: true, version: "2.0", connections: 1 },
+    { http2: false, version: "1.1", connections: 10 },
+  ])("a hundred requests at once need $connections with HTTP/$version", async ({ http2, version, connections }) => {
+    await using server = await loopback((request, response) => response.end(request.httpVersion), { tls });
+    await using transport = transportTo({ ...server.config, ...versions(server) }, {}, { http2 });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => transport.request(get)));
+    expect(new Set(answers.map(textOf))).toEqual(new Set([version]));
+    expect(server.connections).toBeLessThanOrEqual(connections);
+  });
+
+  it("watches have one of their own", async () => {
+    await using server = await loopback((_, response) => response.write("x"), { tls });
+    await using transport = transportTo(server.config, { tls: { ca } });
+    await Promise.all(Array.from({ length: 20 }, () => transport.request({ ...get, stream: true })));
+    expect(server.connections).toBe(1);
+  });
+
+  it("a plain http server is spoken to in HTTP/1.1", async () => {
+    await using server = await loopback((request, response) => response.end(request.httpVersion));
+    await using transport = transportTo(server.config);
+    expect(textOf(await transport.request(get))).toBe("1.1");
+  });
+});
+
+describe("TLS", () => {
+  it.each([
+    { name: "asks for and checks tls-server-name", config: { ca, serverName: "api.internal" } },
+    { name: "checks nothing if told so", config: { insecure: true } },
+  ])("$name", async ({ config }) => {
+    await using server = await loopback((request, response) => response.end((request.socket as TLSSocket).servername || "none"), {
+      tls: issue("api.internal"),
+    });
+    await using transport = transportTo(server.config, { tls: config });
+    expect(textOf(await transport.request(get))).toBe("serverName" in config ? "api.internal" : "none");
+  });
+
+  it("refuses a certificate of another name", async () => {
+    await using server = await loopback(() => {}, { tls: issue("other.internal") });
+    await using transport = transportTo(server.config, { tls: { ca } });
+    expect(await failure(transport.request(get))).toMatchObject({ outcome: "not-sent" });
+  });
+
+  it("shows a client certificate, and the new one on new connections when the files are replaced", async () => {
+    await using folder = await temporaryFolder();
+    await using server = await loopback(
+      (request, response) => response.end((request.socket as TLSSocket).getPeerCertificate().subject.CN),
+      { tls: { ...tls, requestCert: true } },
+    );
+    const files = { certificate: { file: join(folder.path, "tls.crt") }, key: { file: join(folder.path, "tls.key") } };
+    const put = async (name: string) => {
+      const { cert, key } = issue(name);
+      await writeFile(files.certificate.file, cert);
+      await writeFile(files.key.file, key);
+    };
+    const manual = manualEnvironment();
+    await put("first");
+    await using transport = transportTo(server.config, { tls: { ca }, user: files }, { environment: manual });
+    const whoAmI = async () => textOf(await transport.request(get));
+    expect(await whoAmI()).toBe("first");
+    await put("second");
+    expect(await whoAmI()).toBe("first");
+    await manual.clock.advance(61_000);
+    expect(await whoAmI()).toBe("second");
+    // Half a rotation: the certificate is new, the key still the old one. The pair that fits goes on.
+    await writeFile(files.certificate.file, issue("third").cert);
+    await manual.clock.advance(61_000);
+    expect(await whoAmI()).toBe("second");
+  });
+});
+
+describe("tokens", () => {
+  it("are read again from their file after a minute, and at once when refused", async () => {
+    await using folder = await temporaryFolder();
+    const tokenFile = join(folder.path, "token");
+    const put = async (token: string) => {
+      await writeFile(`${tokenFile}.new`, `${token}\n`);
+      await rename(`${tokenFile}.new`, tokenFile);
+    };
+    let good = "one";
+    const seen: (string | undefined)[] = [];
+    await using server = await loopback((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(request.headers.authorization === `Bearer ${good}` ? 200 : 401).end();
+    });
+    const manual = manualEnvironment();
+    await put("one");
+    await using transport = transportTo(server.config, { user: { tokenFile } }, { environment: manual });
+    const status = async () => (await transport.request({ ...get, method: "POST" })).status;
+    expect(await status()).toBe(200);
+    await put("two");
+    expect(await status()).toBe(200); // a minute has not passed: still the old one, which is still good
+    good = "two";
+    expect(await status()).toBe(200); // refused, read again, repeated
+    await put("three");
+    good = "three";
+    await manual.clock.advance(61_000);
+    expect(await status()).toBe(200);
+    good = "four";
+    expect(await status()).toBe(401); // nothing newer to try: one attempt is enough
+    expect(seen.map((token) => token?.split(" ")[1])).toEqual(["one", "one", "one", "two", "three", "three"]);
+  });
+
+  it("go out as Basic for a username and password, and with whom we act as", async () => {
+    await using server = await loopback((request, response) => response.end(JSON.stringify(request.headers)));
+    const impersonate = { user: "jane", uid: "7", groups: ["a", "b"], extra: { "example.com/x": ["1"] } };
+    await using transport = transportTo(server.config, {
+      user: { basic: { username: "me", password: new Secret("pw") }, impersonate },
+    });
+    expect(JSON.parse(textOf(await transport.request(get)))).toMatchObject({
+      authorization: `Basic ${Buffer.from("me:pw").toString("base64")}`,
+      "impersonate-user": "jane",
+      "impersonate-uid": "7",
+      "impersonate-group": "a, b",
+      "impersonate-extra-example.com%2fx": "1",
+    });
+  });
+});

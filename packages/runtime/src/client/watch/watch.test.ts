@@ -1,0 +1,255 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { Environment } from "../../concurrency/environment.ts";
+import { manualEnvironment } from "../../concurrency/manual-clock.ts";
+import { settled, systemEnvironment } from "../../concurrency/system-environment.ts";
+import { ConfigMap } from "../../objects/kinds/core/config.ts";
+import { eventually } from "../../testing/eventually.ts";
+import { loopback } from "../../testing/loopback.ts";
+import type { WatchEvent, WatchOptions } from "../client.ts";
+import { type ConnectOptions, clientFor } from "../connect.ts";
+import * as errors from "../errors.ts";
+
+const event = (type: string, name: string, more: object = {}) =>
+  `${JSON.stringify({ type, object: { kind: "ConfigMap", metadata: { namespace: "x", name, resourceVersion: "1" }, ...more } })}\n`;
+const bookmark = (annotations?: object) =>
+  `${JSON.stringify({ type: "BOOKMARK", object: { kind: "ConfigMap", metadata: { resourceVersion: "9", annotations } } })}\n`;
+const status = (code: number, reason: string) => ({ kind: "Status", code, reason, message: "because" });
+
+const short = (event: WatchEvent<ConfigMap>) =>
+  event.type === "BOOKMARK"
+    ? `BOOKMARK ${event.resourceVersion} ${event.initialEventsEnd}`
+    : `${event.type} ${event.object.metadata.name}`;
+
+/** Everything a watch delivers, and how it ends. */
+async function watching(events: AsyncIterable<WatchEvent<ConfigMap>>) {
+  const seen: string[] = [];
+  try {
+    for await (const event of events) seen.push(short(event));
+    return { seen, end: undefined };
+  } catch (end) {
+    return { seen, end };
+  }
+}
+
+/** A server that answers every request by this, and a client of it. */
+async function serving(answer: (response: ServerResponse, url: string) => void, options: Partial<ConnectOptions> = {}) {
+  const environment: Environment = options.environment ?? systemEnvironment();
+  const server = await loopback((request, response) => answer(response, request.url ?? ""));
+  const client = clientFor(server.config, { ...options, environment });
+  const watch = (over: WatchOptions<ConfigMap> = {}) => client.watch(ConfigMap, over);
+  const close = async () => {
+    await client.close();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, client, watch, [Symbol.asyncDispose]: close };
+}
+
+describe("a watch", () => {
+  it("delivers events and bookmarks, and ends when the server ends it between two of them", async () => {
+    const text =
+      event("ADDED", "a") +
+      event("MODIFIED", "a") +
+      bookmark() +
+      event("DELETED", "a") +
+      bookmark({ "k8s.io/initial-events-end": "true" });
+    await using it = await serving((response) => response.end(text));
+    expect(await watching(it.watch())).toEqual({
+      seen: ["ADDED a", "MODIFIED a", "BOOKMARK 9 false", "DELETED a", "BOOKMARK 9 true"],
+      end: undefined,
+    });
+  });
+
+  it("delivers the same wherever the stream is cut into chunks", async () => {
+    const text = Buffer.from(event("ADDED", "žluťoučký 🐎") + event("DELETED", "b"));
+    let at = 0;
+    await using it = await serving(
+      async (response) => {
+        response.write(text.subarray(0, at));
+        await settled(); // so that the two halves are two chunks
+        response.end(text.subarray(at));
+      },
+      { rateLimit: { qps: 10_000, burst: 10_000 } },
+    );
+    for (at = 1; at < text.length; at += 1) {
+      expect(await watching(it.watch())).toEqual({ seen: ["ADDED žluťoučký 🐎", "DELETED b"], end: undefined });
+    }
+  });
+
+  it("asks for bookmarks, for a time to end that is its own, and for what it was told to ask for", async () => {
+    const urls: URL[] = [];
+    await using it = await serving(
+      (response, url) => {
+        urls.push(new URL(url, "http://x"));
+        response.end();
+      },
+      { environment: manualEnvironment() },
+    );
+    await watching(it.watch());
+    await watching(
+      it.watch({ namespace: "x", labelSelector: "a=b", fieldSelector: "c=d", resourceVersion: "5", timeoutSeconds: 7 }),
+    );
+    await watching(it.watch({ sendInitialEvents: true }));
+    const [plain, narrow, initial] = urls.map(({ pathname, searchParams }) => ({
+      pathname,
+      ...Object.fromEntries(searchParams),
+    }));
+    expect(plain).toMatchObject({ pathname: "/api/v1/configmaps", watch: "true", allowWatchBookmarks: "true" });
+    expect(plain).not.toHaveProperty("resourceVersion");
+    expect(Number((plain as { timeoutSeconds?: string }).timeoutSeconds)).toBeGreaterThanOrEqual(300);
+    expect(narrow).toMatchObject({
+      pathname: "/api/v1/namespaces/x/configmaps",
+      labelSelector: "a=b",
+      fieldSelector: "c=d",
+      resourceVersion: "5",
+      timeoutSeconds: "7",
+    });
+    expect(initial).toMatchObject({ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" });
+  });
+
+  it("projects each object before anybody sees it, and leaves bookmarks alone", async () => {
+    await using it = await serving((response) =>
+      response.end(event("ADDED", "a", { data: { big: "x".repeat(1000) } }) + bookmark()),
+    );
+    const events = await Array.fromAsync(it.watch({ project: ({ metadata, kind }) => ({ kind: kind ?? "", metadata }) }));
+    expect(events[0]).toEqual({
+      type: "ADDED",
+      object: { kind: "ConfigMap", metadata: { namespace: "x", name: "a", resourceVersion: "1" } },
+    });
+    expect(events[1]?.type).toBe("BOOKMARK");
+  });
+
+  it("skips events of a type it does not know, and says so", async () => {
+    const skipped: string[] = [];
+    await using it = await serving(
+      (response) => response.end(event("ADDED", "a") + event("SNEEZED", "a") + event("DELETED", "a")),
+      {
+        observer: { skippedEvent: ({ type }) => skipped.push(type) },
+      },
+    );
+    expect(await watching(it.watch())).toEqual({ seen: ["ADDED a", "DELETED a"], end: undefined });
+    expect(skipped).toEqual(["SNEEZED"]);
+  });
+
+  it("closes the connection when the consumer leaves", async () => {
+    let closed = false;
+    await using it = await serving((response) => {
+      response.on("close", () => (closed = true));
+      response.write(event("ADDED", "a"));
+    });
+    for await (const _ of it.watch()) break;
+    await eventually(() => closed, Boolean);
+  });
+
+  it("holds the sender back when the consumer is slow, and loses nothing", async () => {
+    const big = { data: { big: "x".repeat(100_000) } };
+    let sent = 0;
+    await using it = await serving(async (response) => {
+      for (sent = 0; sent < 200; sent += 1) {
+        if (!response.write(event("ADDED", `n${sent}`, big))) await new Promise((drained) => response.once("drain", drained));
+      }
+      response.end();
+    });
+    let seen = 0;
+    for await (const _ of it.watch()) {
+      seen += 1;
+      // Look after the first event, when the sender has had every chance to run ahead: 20 MB do not fit between us.
+      if (seen === 1) for (let turn = 0; turn < 100; turn += 1) await settled();
+      if (seen === 1) expect(sent).toBeLessThan(200);
+    }
+    expect(seen).toBe(200);
+  });
+});
+
+describe("a watch fails", () => {
+  it("as broken when the last event is cut", async () => {
+    await using it = await serving((response) => response.end(event("ADDED", "a") + event("ADDED", "b").slice(0, 30)));
+    const { seen, end } = await watching(it.watch());
+    expect(seen).toEqual(["ADDED a"]);
+    expect(end).toBeInstanceOf(errors.BrokenStreamError);
+  });
+
+  it("as broken when the connection is reset, after delivering what had come", async () => {
+    await using it = await serving((response) => response.write(event("ADDED", "a")));
+    const seen: string[] = [];
+    const run = async () => {
+      for await (const event of it.watch()) {
+        seen.push(short(event));
+        it.server.reset();
+      }
+    };
+    await expect(run()).rejects.toBeInstanceOf(errors.BrokenStreamError);
+    expect(seen).toEqual(["ADDED a"]);
+  });
+
+  it.each([
+    { name: "half a JSON document on a whole line", text: '{"type":"ADDED","object":{"data":{"password":"aHVudGVyMg==\n' },
+    { name: "JSON that is no event", text: '{"kind":"Status"}\n' },
+    { name: "null", text: "null\n" },
+  ])("as broken on $name, without repeating it", async ({ text }) => {
+    await using it = await serving((response) => response.end(text));
+    const { end } = await watching(it.watch());
+    expect(end).toBeInstanceOf(errors.BrokenStreamError);
+    expect(String(end)).not.toContain("aHVudGVyMg");
+  });
+
+  it.each([
+    { code: 410, reason: "Expired", is: errors.ExpiredError },
+    { code: 410, reason: "Gone", is: errors.ExpiredError },
+    { code: 500, reason: "InternalError", is: errors.InternalError },
+    { code: 403, reason: "Forbidden", is: errors.ForbiddenError },
+  ])("with the error of an ERROR event: $code $reason", async ({ code, reason, is }) => {
+    const text = event("ADDED", "a") + JSON.stringify({ type: "ERROR", object: status(code, reason) });
+    await using it = await serving((response) => response.end(`${text}\n`));
+    const { seen, end } = await watching(it.watch());
+    expect(seen).toEqual(["ADDED a"]);
+    expect(end).toBeInstanceOf(is);
+  });
+
+  it("with the server's refusal when it does not even begin", async () => {
+    await using it = await serving((response) => response.writeHead(422).end(JSON.stringify(status(422, "Invalid"))));
+    expect((await watching(it.watch({ sendInitialEvents: true }))).end).toBeInstanceOf(errors.InvalidError);
+  });
+
+  it("with the reason of the signal, before, between and during events", async () => {
+    await using it = await serving((response) => response.write(event("ADDED", "a")));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const run = async () => {
+      for await (const _ of it.watch({ signal })) setImmediate(() => controller.abort(new Error("stop")));
+    };
+    await expect(run()).rejects.toThrow("stop");
+    expect((await watching(it.watch({ signal }))).end).toBe(signal.reason);
+  });
+
+  it("as idle when nothing comes for too long, and then uses another connection", async () => {
+    const environment = manualEnvironment();
+    await using it = await serving((response) => response.write(event("ADDED", "a")), { environment });
+    const seen: string[] = [];
+    const idle = (async () => {
+      for await (const event of it.watch({ idleMs: 1000 })) seen.push(short(event));
+    })().catch((error: unknown) => error);
+    await eventually(
+      () => seen,
+      ({ length }) => length === 1,
+    );
+    expect(await eventuallyEnded(idle, () => environment.clock.advance(500))).toBeInstanceOf(errors.IdleWatchError);
+    for await (const _ of it.watch()) break;
+    expect(it.server.connections).toBe(2);
+  });
+
+  it("in time when the server accepts the request and never answers", async () => {
+    const environment = manualEnvironment();
+    await using it = await serving(() => {}, { environment });
+    const { end } = await eventuallyEnded(watching(it.watch({ idleMs: 600_000 })), () => environment.clock.advance(5000));
+    expect(end).toBeInstanceOf(errors.TimeoutError);
+  });
+});
+
+/** Moves time on until the promise has an end; real I/O goes on in between. */
+async function eventuallyEnded<T>(promise: Promise<T>, tick: () => Promise<void>): Promise<T> {
+  let ended = false;
+  const result = promise.finally(() => (ended = true));
+  while (!ended) await tick();
+  return result;
+}
