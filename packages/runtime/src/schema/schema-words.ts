@@ -8,11 +8,7 @@ export function wordsFor(schema: StructuralSchema): string {
 
 function typeWords(schema: StructuralSchema): string {
   const { type, format, enum: values, items, additionalProperties } = schema;
-  if (values !== undefined)
-    return values
-      .filter((value) => value !== null)
-      .map((value) => `\`${value}\``)
-      .join(" or ");
+  if (values !== undefined) return values.map((value) => `\`${value}\``).join(" or ");
   if (schema["x-kubernetes-int-or-string"]) return "integer or string";
   if (type === "array") return `list of ${items === undefined ? "anything" : typeWords(items)}`;
   if (additionalProperties !== undefined) return `map of ${typeWords(additionalProperties)}`;

@@ -132,7 +132,7 @@ export function literalSchema(def: { readonly values: readonly unknown[] }, plac
   const values = def.values.filter((value) => value !== null);
   if (values.length === 0) throw new NotStructuralError(place.path, "null alone", "use .nullable() on another type");
   const chosen = oneOfValues(values, place);
-  return values.length < def.values.length ? orNull(chosen) : chosen;
+  return values.length < def.values.length ? orNull(chosen, place) : chosen;
 }
 
 function oneOfValues(values: readonly unknown[], { path }: Place): StructuralSchema {

@@ -52,17 +52,7 @@ const cases: readonly Case[] = [
   },
   { name: "an enum", schema: z.enum(["a", "b"]), crd: { type: "string", enum: ["a", "b"] } },
   { name: "a number literal is an integer", schema: z.literal(5), crd: { type: "integer", enum: [5] } },
-  {
-    name: "a literal that may be null",
-    schema: z.literal(["a", null]),
-    crd: { type: "string", enum: ["a", null], nullable: true },
-  },
   { name: "nullable", schema: z.string().nullable(), crd: { type: "string", nullable: true } },
-  {
-    name: "a nullable enum has null among its values, or the API server refuses null",
-    schema: z.enum(["a"]).nullable(),
-    crd: { type: "string", nullable: true, enum: ["a", null] },
-  },
   { name: "a default", schema: z.int().default(3), crd: { ...int64, default: 3 } },
   {
     name: "a field with a default is not required, nor is an optional one",
@@ -195,6 +185,8 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "a tuple", schema: z.tuple([z.string()]), says: "z.array()" },
   { name: "a set", schema: z.set(z.string()), says: "setOf()" },
   { name: "null alone", schema: z.null(), says: ".nullable()" },
+  { name: "a nullable enum, whose null no API server takes", schema: z.enum(["a"]).nullable(), says: "a value like None" },
+  { name: "a literal that may be null", schema: z.literal(["a", null]), says: "a value like None" },
   { name: "a choice of two types", schema: z.literal(["a", 1]), says: "of one type" },
   { name: "custom code", schema: z.custom(() => true), says: "preserveUnknown" },
   { name: "a schema that contains itself", schema: tree, says: "contains itself" },

@@ -67,7 +67,7 @@ function translateNode(def: z.core.$ZodTypes["_zod"]["def"], place: Place): Stru
     case "readonly":
       return translate(def.innerType, place);
     case "nullable":
-      return orNull(translate(def.innerType, place));
+      return orNull(translate(def.innerType, place), place);
     case "default":
     case "prefault":
       return { ...translate(def.innerType, place), default: asJson(def.defaultValue, place) };

@@ -3,6 +3,7 @@
 // structural schema forbids or we never write are left out.
 import type { z } from "zod";
 import type { JsonSchemaProps, ValidationRule } from "../objects/kinds/apiextensions.ts";
+import { NotStructuralError } from "./errors.ts";
 
 /** A rule in CEL that the API server evaluates on every write. `self` is the value, `oldSelf` the value before. */
 export interface CelRule extends ValidationRule {
@@ -35,8 +36,10 @@ export function below(place: Place, step: string): Place {
   return { ...place, path: `${place.path}${step}` };
 }
 
-/** The same schema, or null. The API server asks an enum about null too, so it has to be among the values. */
-export function orNull(schema: StructuralSchema): StructuralSchema {
-  const { enum: values } = schema;
-  return { ...schema, nullable: true, ...(values !== undefined && !values.includes(null) && { enum: [...values, null] }) };
+/** The same schema, or null. */
+export function orNull(schema: StructuralSchema, { path }: Place): StructuralSchema {
+  // The API server holds null against the enum and finds it wanting, even if the enum lists it (seen on 1.37).
+  if (schema.enum !== undefined)
+    throw new NotStructuralError(path, "a choice that may be null", "use .optional(), or offer a value like None");
+  return { ...schema, nullable: true };
 }

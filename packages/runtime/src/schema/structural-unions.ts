@@ -27,7 +27,7 @@ export function unionSchema(def: UnionDef, place: Place): StructuralSchema {
     throw new NotStructuralError(place.path, found, variants);
   }
   const nullable = options.length < def.options.length || branches.some((branch) => branch.nullable);
-  return nullable ? orNull(joined) : joined;
+  return nullable ? orNull(joined, place) : joined;
 }
 
 function single(branches: readonly StructuralSchema[]): StructuralSchema | undefined {

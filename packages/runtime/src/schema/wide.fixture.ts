@@ -42,7 +42,6 @@ const strings = z
     only: z.literal("this"),
     several: z.union([z.literal("a"), z.enum(["b", "c"])]),
     template: z.templateLiteral(["v", z.int()]),
-    maybe: z.enum(["some", "more"]).nullable(),
     nothing: z.string().max(5).nullable(),
     "storage-size": quantity().apply(immutable),
   })

@@ -1,0 +1,83 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import { Pod } from "../objects/kinds/core/pod.ts";
+import type { ObjectOf, Stored } from "../objects/object.ts";
+import { clientAnswering } from "../testing/answers.ts";
+import { may } from "./access.ts";
+import { AccessNotDeclaredError } from "./errors.ts";
+import { impliedBy } from "./implied-access.ts";
+import { narrow } from "./narrowed-client.ts";
+import { Gordon } from "./seed-operators.fixture.ts";
+
+const ref = { namespace: "default", name: "a" };
+const merge = { type: "merge", body: {} } as const;
+
+function narrowed() {
+  const { client, journal } = clientAnswering(() => ({}));
+  const grants = [
+    may(Pod, "get", "list"),
+    may(Pod, "patch", { subresource: "resize" }),
+    may(ConfigMap, "get", { names: ["a"] }),
+    ...impliedBy({ for: Gordon }),
+  ] as const;
+  return { client: narrow(client, grants), journal };
+}
+
+describe("a client narrowed to its grants", () => {
+  it("does what was declared", async () => {
+    const { client, journal } = narrowed();
+    await client.get(Pod, ref);
+    await client.patch(Pod, ref, merge, { subresource: "resize" });
+    await client.get(ConfigMap, ref);
+    await client.apply(Gordon, { metadata: ref, status: { replicas: 1 } }, { fieldManager: "test", subresource: "status" });
+    expect(journal.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /api/v1/namespaces/default/pods/a",
+      "PATCH /api/v1/namespaces/default/pods/a/resize",
+      "GET /api/v1/namespaces/default/configmaps/a",
+      "PATCH /apis/operator.prgcont.cz/v1/namespaces/default/gordons/a/status",
+    ]);
+  });
+
+  it("answers with the types of the kind", async () => {
+    const { client } = narrowed();
+    expectTypeOf(await client.get(Pod, ref)).toEqualTypeOf<Stored<Pod>>();
+    expectTypeOf(await client.get(Gordon, ref)).toEqualTypeOf<Stored<ObjectOf<typeof Gordon>>>();
+    expectTypeOf(await client.find(Pod, ref)).toEqualTypeOf<Stored<Pod> | undefined>();
+  });
+
+  it("refuses everything else, for the compiler and at run time, and sends nothing", async () => {
+    const { client, journal } = narrowed();
+    const attempts: readonly (() => unknown)[] = [
+      // @ts-expect-error nobody declared a right on Secrets
+      () => client.get(Secret, ref),
+      // @ts-expect-error nor one to delete Pods
+      () => client.delete(Pod, ref),
+      // @ts-expect-error resize may be patched, the pod itself may not
+      () => client.patch(Pod, ref, merge),
+      // @ts-expect-error status is another door
+      () => client.patch(Pod, ref, merge, { subresource: "status" }),
+      // @ts-expect-error a Gordon's status may be applied, a Gordon may not
+      () => client.apply(Gordon, { metadata: ref }, { fieldManager: "test" }),
+      // @ts-expect-error watching is not listing
+      () => client.watch(Pod),
+      // @ts-expect-error no raw request can go around this
+      () => client.request({ path: "/api/v1/secrets" }),
+    ];
+    for (const attempt of attempts.slice(0, -1)) await expect((async () => attempt())()).rejects.toThrow(AccessNotDeclaredError);
+    expect(attempts.at(-1)).toThrow(TypeError);
+    expect(journal.calls).toEqual([]);
+  });
+
+  it("says which line to add", async () => {
+    const { client } = narrowed();
+    // @ts-expect-error not declared
+    await expect(client.patch(Pod, ref, merge, { subresource: "status" })).rejects.toThrow(
+      'patch pods/status: expected it among the declared rights, found none; add may(Pod, "patch", { subresource: "status" })',
+    );
+  });
+
+  it("holds a right limited to names to those names", async () => {
+    const { client } = narrowed();
+    await expect(client.get(ConfigMap, { ...ref, name: "b" })).rejects.toThrow("found none for the name b");
+  });
+});

@@ -1,0 +1,98 @@
+// The roles we print, judged by the API server: they allow what was declared, to the letter and no more.
+import { testCluster } from "@memhog/localcluster/testing";
+import { expect, it } from "vitest";
+import { connect } from "../client/connect.ts";
+import { ForbiddenError } from "../client/errors.ts";
+import { systemEnvironment } from "../concurrency/system-environment.ts";
+import { Lease } from "../objects/kinds/coordination.ts";
+import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import { Node } from "../objects/kinds/core/node.ts";
+import { Pod } from "../objects/kinds/core/pod.ts";
+import { Event } from "../objects/kinds/events.ts";
+import type { Kind } from "../objects/object.ts";
+import { type Grant, may, type Verb } from "./access.ts";
+import { impliedBy } from "./implied-access.ts";
+import { narrow } from "./narrowed-client.ts";
+import { rolesFor } from "./rbac.ts";
+import { Wide } from "./wide.fixture.ts";
+
+const verbs: readonly Verb[] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+const doors: readonly (readonly [Kind, string | undefined])[] = [
+  ...[Wide, ConfigMap, Secret, Node, Pod, Lease, Event].map((kind) => [kind, undefined] as const),
+  ...["status", "finalizers", "scale"].map((subresource) => [Wide, subresource] as const),
+  [Pod, "resize"],
+];
+
+/** Connects as the service account that gets these rights in this namespace. */
+async function operatorWith(grants: readonly Grant[]) {
+  const cluster = await testCluster();
+  const namespace = cluster.defaultNamespace;
+  await cluster.apply(...rolesFor(grants, { name: "operator", namespace, namespaces: [namespace], clusterKinds: false }));
+  const kubeconfig = await cluster.kubeconfigFor({ serviceAccount: "operator" });
+  const client = await connect({ environment: systemEnvironment(), kubeconfig, rateLimit: { qps: 1000, burst: 1000 } });
+  return {
+    client,
+    namespace,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const grants = impliedBy({
+  for: Wide,
+  owns: [ConfigMap],
+  may: [may(Pod, "patch", { subresource: "resize" }), may(Pod, "get", { names: ["one"] })],
+  events: true,
+  lease: "leader",
+});
+
+it("a Role allows exactly what was declared", async () => {
+  await using operator = await operatorWith(grants);
+  const mayI = async (kind: Kind, verb: Verb, subresource: string | undefined, name: string) => {
+    const resourceAttributes = {
+      group: kind.group,
+      resource: kind.plural,
+      namespace: operator.namespace,
+      verb,
+      subresource,
+      name,
+    };
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const text = await operator.client.request({ method: "POST", path, body: { spec: { resourceAttributes } } });
+    return (JSON.parse(text) as { status: { allowed: boolean } }).status.allowed;
+  };
+  const declared = (kind: Kind, verb: Verb, subresource: string | undefined, name: string) =>
+    grants.some(
+      (grant: Grant) =>
+        grant.kind === kind &&
+        grant.subresource === subresource &&
+        grant.verbs.includes(verb) &&
+        (grant.names?.includes(name) ?? true),
+    );
+  const questions = doors.flatMap(([kind, subresource]) =>
+    verbs.flatMap((verb) => ["one", "leader"].map((name) => ({ kind, verb, subresource, name }))),
+  );
+  const wrong = questions.map(async ({ kind, verb, subresource, name }) => {
+    const expected = declared(kind, verb, subresource, name);
+    const found = await mayI(kind, verb, subresource, name);
+    return expected === found
+      ? []
+      : [`${verb} ${kind.plural}/${subresource ?? ""} ${name}: declared ${expected}, allowed ${found}`];
+  });
+  expect((await Promise.all(wrong)).flat()).toEqual([]);
+});
+
+it("a client narrowed to its grants can work with the Role printed from them, and beyond it the API server refuses too", async () => {
+  await using operator = await operatorWith(grants);
+  const { client, namespace } = operator;
+  const narrowed = narrow(client, grants);
+  const metadata = { name: "a", namespace };
+  await narrowed.apply(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} }, { fieldManager: "operator" });
+  expect((await narrowed.list(ConfigMap, { namespace })).items.map((item) => item.metadata.name)).toContain("a");
+  await narrowed.create(Lease, { metadata: { name: "leader", namespace } });
+  expect((await narrowed.get(Lease, { name: "leader", namespace })).metadata.name).toBe("leader");
+  await expect(client.list(Secret, { namespace })).rejects.toThrow(ForbiddenError);
+  await expect(client.get(Lease, { name: "another", namespace })).rejects.toThrow(ForbiddenError);
+});
