@@ -169,6 +169,13 @@ export class FileMissingError extends LocalClusterError {
   }
 }
 
+/** A signal ended the start; everything that was started is gone again. */
+export class InterruptedError extends LocalClusterError {
+  constructor(cluster: string) {
+    super("INTERRUPTED", `interrupted; nothing is left of cluster ${cluster}`);
+  }
+}
+
 /** Not even SIGKILL ended them: they hang in the kernel, on a dead mount or a broken disk. */
 export class UnkillableError extends LocalClusterError {
   constructor(processes: readonly string[]) {

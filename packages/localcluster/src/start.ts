@@ -8,6 +8,7 @@ import { findBinaries } from "./binaries/binaries.ts";
 import { type Cluster, OwnedCluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane/control-plane.ts";
 import { hostGround, sandboxGround } from "./control-plane/ground.ts";
+import { InterruptedError } from "./errors.ts";
 import { checkNodeIsPossible } from "./node/requirements.ts";
 import { startSandbox } from "./node/sandbox.ts";
 import { type Plan, planOf, type StartOptions } from "./options.ts";
@@ -44,7 +45,7 @@ async function startClaimed(plan: Plan, record: ClusterRecord, binaries: Binarie
   const giveUp = new AbortController();
   const signal = asked === undefined ? giveUp.signal : AbortSignal.any([giveUp.signal, asked]);
   const interrupted = async () => {
-    giveUp.abort(new Error("interrupted"));
+    giveUp.abort(new InterruptedError(directory.name));
     await reap(directory);
   };
   using _tie = tieToThisProcess({ directory, hasNode: nodes === "real", down: interrupted });

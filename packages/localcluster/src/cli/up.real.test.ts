@@ -1,0 +1,94 @@
+// The command line from end to end, as a person would use it (real Kubernetes: what it leaves running must answer).
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { findProcesses } from "../process/orphans.ts";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "lc-"));
+});
+afterEach(async () => {
+  await localcluster("down", "--all");
+  expect(leftBehind()).toEqual([]);
+  await rm(home, { recursive: true, force: true });
+});
+
+const leftBehind = () => findProcesses((directory) => directory.startsWith(home)).map(({ component }) => component);
+const version = process.env.LOCALCLUSTER_KUBERNETES ? ["--kubernetes", process.env.LOCALCLUSTER_KUBERNETES] : [];
+
+/** Runs the program itself, in a process of its own, and waits for its end. */
+async function localcluster(...argv: readonly string[]) {
+  const child = launch(argv);
+  const [out, err, [code, signal]] = await Promise.all([
+    Array.fromAsync(child.stdout),
+    Array.fromAsync(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code: code ?? signal, out: out.join(""), err: err.join("") };
+}
+
+function launch(argv: readonly string[]) {
+  const env = { ...process.env, LOCALCLUSTER_HOME: join(home, "state") };
+  return spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts"), ...argv], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+it("goes up, is used with kubectl, is listed, and goes down without a trace", async () => {
+  const kubeconfig = join(home, "kubeconfig");
+  const started = await localcluster("up", "--audit", "--kubeconfig", kubeconfig, ...version);
+  expect(started).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/Kubernetes 1\.\d+\.\d+ is ready: cluster default at https:/),
+  });
+
+  const [, kubectl = ""] = /alias kubectl=(\S+)/.exec(started.out) ?? [];
+  const { stdout } = await promisify(execFile)(kubectl, ["--kubeconfig", kubeconfig, "get", "namespaces", "-o", "name"]);
+  expect(stdout).toContain("namespace/kube-system");
+
+  const status = await localcluster("status");
+  expect(status.out).toMatch(/^default +running +1\.\d+\.\d+ +none +https:\/\/127\.0\.0\.1:\d+ +nobody \(up\)$/m);
+
+  const again = await localcluster("up");
+  expect(again).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/there is a cluster named default already.*localcluster down/),
+  });
+
+  expect(await localcluster("down")).toMatchObject({ code: 0, out: "default is gone\n" });
+  expect(leftBehind()).toEqual([]);
+  expect(await readdir(join(home, "state"))).toEqual([]);
+  expect(existsSync(kubeconfig)).toBe(false);
+});
+
+it("tells scripts what there is to know, names what is broken, and mends nothing by itself", async () => {
+  const { out } = await localcluster("up", "--name", "scripted", "--output", "json", ...version);
+  const facts = JSON.parse(out);
+  expect(facts).toMatchObject({ name: "scripted", server: expect.stringMatching(/^https:/), kubectl: expect.any(String) });
+  expect(existsSync(facts.kubeconfig) && existsSync(facts.logs)).toBe(true);
+
+  const [apiServer] = findProcesses((directory) => directory.startsWith(home)).filter(
+    ({ component }) => component === "kube-apiserver",
+  );
+  process.kill(apiServer?.pid ?? 0, "SIGKILL");
+  await expect
+    .poll(async () => JSON.parse((await localcluster("status", "--output", "json")).out), { timeout: 30_000 })
+    .toMatchObject([{ name: "scripted", state: "broken", missing: ["kube-apiserver"] }]);
+});
+
+it("leaves nothing when it is interrupted half-way", async () => {
+  const child = launch(["up", ...version]);
+  await expect.poll(leftBehind, { timeout: 60_000 }).toContain("etcd");
+  child.kill("SIGINT");
+  const [code, signal] = await once(child, "close");
+  expect(code ?? signal).not.toBe(0);
+  expect(leftBehind()).toEqual([]);
+  expect(await readdir(join(home, "state"))).toEqual([]);
+});
