@@ -15,7 +15,7 @@ import type { Logger } from "../concurrency/logger.ts";
 import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import type { IndexValues } from "./object-index.ts";
 import { isReached, type Mark } from "./own-writes.ts";
-import { projectionOf, type View } from "./projection.ts";
+import { type Projection, projectionOf, type View } from "./projection.ts";
 import { Reflector, type ReflectorState } from "./reflector.ts";
 import { type ChangeListener, ObjectStore } from "./store.ts";
 import { defaultTiming, type ReflectorTiming } from "./timing.ts";
@@ -43,6 +43,8 @@ export interface CacheStatus {
 
 export class Cache<T extends KubernetesObject = KubernetesObject> {
   readonly kind: View<T>;
+  /** What this cache would keep of an object. */
+  readonly project: Projection<T>;
   readonly #store = new ObjectStore<T>();
   readonly #reflectors: readonly Reflector<T>[];
   readonly #environment: Environment;
@@ -55,6 +57,9 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
   constructor(options: CacheOptions<T>) {
     const { kind, environment, namespaces } = options;
     this.kind = kind;
+    this.project = projectionOf(kind, (err) =>
+      options.log.error({ err, watch: kind.plural }, "projection failed; this object is kept whole"),
+    );
     this.#environment = environment;
     this.#timing = { ...defaultTiming, ...options.timing };
     const scopes = namespaces === "all" || !kind.namespaced ? [undefined] : namespaces;
@@ -198,7 +203,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
       kind,
       namespace,
       selection: kind.selection ?? {},
-      project: projectionOf(kind, (err) => log.error({ err }, "projection failed; this object is kept whole")),
+      project: this.project,
       store: this.#store,
       environment,
       log,

@@ -1,0 +1,52 @@
+// A controller keeps objects of one kind as their spec says. It is a value: the kind, the other kinds it looks at, and one
+// function that gets a key, reads the world afresh and moves it one step nearer to what is wanted.
+//
+//     const gordons = controller(Gordon, { owns: [Pod] }, async (ref, ctx) => {
+//       const gordon = ctx.get(Gordon, ref);
+//       if (gordon === undefined) return done(); // deleted: owner references tidy up
+//       await ctx.applyChildren(gordon, podsFor(gordon));
+//       await ctx.setStatus(gordon, statusOf(gordon, ctx.list(Pod, { ownedBy: gordon })));
+//       return done();
+//     });
+//
+// The way of a change, and the files on it:
+//
+//     cache → sources.ts      which keys does it matter to, and why
+//           → queue           each key once, one hand per key (concurrency/work-queue.ts)
+//           → runner.ts       waits until the caches are right and have seen our own writes (pending-writes.ts)
+//           → reconcile.ts    runs the function, with a time limit and a context (context.ts, run.ts)
+//           → after-reconcile.ts   what follows: nothing, later, back-off
+//
+// Helpers behind the context: children.ts, status.ts, finalizer.ts, tracked-client.ts. declarative.ts is the pure form.
+// explain.ts remembers why. Nothing here knows about processes, leaders or ports: that is operator/.
+import type { Kind } from "../objects/object.ts";
+import type { Grant } from "../schema/access.ts";
+import { impliedBy } from "../schema/implied-access.ts";
+import type { ContextFor, Controller, ControllerOptions, Plan, Reconcile } from "./definition.ts";
+import { checkFinalizerName } from "./finalizer.ts";
+
+/** Defines a controller. See the top of this file; options are explained one by one at ControllerOptions. */
+export function controller<
+  P extends Kind,
+  const O extends readonly Kind[] = readonly [],
+  const W extends readonly Kind[] = readonly [],
+  const M extends readonly Grant[] = readonly [],
+>(kind: P, options: ControllerOptions<P, O, W, M>, reconcile: Reconcile<ContextFor<P, O, W, M>>): Controller {
+  const plan = { ...defaults, ...options, reconcile } as unknown as Plan;
+  const { owns, watches, finalizer } = plan;
+  if (finalizer !== undefined) checkFinalizerName(finalizer.name);
+  const kinds = { for: kind, owns, watches: watches.map((watch) => watch.kind) };
+  const grants = impliedBy({ ...kinds, may: options.may ?? [], finalizer: finalizer !== undefined, events: true });
+  return { name: options.name ?? kind.kind.toLowerCase(), kind, grants, plan };
+}
+
+const defaults: Omit<Plan, "reconcile"> = {
+  owns: [],
+  watches: [],
+  when: undefined,
+  finalizer: undefined,
+  whenStuck: undefined,
+  concurrency: 1,
+  timeoutMs: 120_000,
+  resyncMs: 3_600_000,
+};

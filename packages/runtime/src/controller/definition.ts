@@ -1,0 +1,101 @@
+// A controller as a value: what it is about and what it does, before anything runs. `controller()` makes it with types
+// that hold it together; here are the options, and the same without those types, for the machinery.
+import type { IndexValues } from "../cache/object-index.ts";
+import type { Change } from "../cache/store.ts";
+import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
+import type { Grant } from "../schema/access.ts";
+import type { ImpliedBy } from "../schema/implied-access.ts";
+import type { Context, StatusInput } from "./context.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** The objects of a kind, as far as they are in the cache. */
+export interface CacheReader<T extends KubernetesObject> {
+  get(ref: ObjectRef): Stored<T> | undefined;
+  objects(namespace?: string): Iterable<Stored<T>>;
+  lookup(values: IndexValues<T>, value: string): readonly Stored<T>[];
+}
+
+/** Another kind whose changes matter. */
+export interface Watch<K, P extends Kind> {
+  readonly kind: K;
+  /**
+   * Which objects of the controller's kind a change of this one matters to. After a change it is asked about the object as
+   * it was, too: what no longer concerns an object is news for it.
+   */
+  readonly map: (object: Stored<ObjectOf<K>>, all: CacheReader<ObjectOf<P>>) => Iterable<ObjectRef>;
+  /** Which changes matter at all. @default all */
+  readonly when?: (change: Change<ObjectOf<K>>) => boolean;
+}
+
+/** Work to be done before an object may go. */
+export interface Finalizer<P extends Kind, C> {
+  /** In a domain of yours: "gordon.example.com/cleanup". */
+  readonly name: string;
+  /** Cleans up; may be called many times. The object goes when it returns `done()`, and stays for any other outcome. */
+  readonly cleanUp: (object: Stored<ObjectOf<P>>, context: C) => Promise<Outcome>;
+}
+
+export interface ControllerOptions<
+  P extends Kind,
+  O extends readonly Kind[],
+  W extends readonly Kind[],
+  M extends readonly Grant[],
+> {
+  /** For metrics, logs and as field manager. @default the kind in lower case */
+  readonly name?: string;
+  /** Kinds of which it makes children: a change of a child is looked at, and `applyChildren` may be used. */
+  readonly owns?: O;
+  /** Other kinds whose changes matter. */
+  readonly watches?: { readonly [I in keyof W]: Watch<W[I], P> };
+  /** What it may do beyond what the kinds above imply: `may(Pod, "patch", { subresource: "resize" })`. */
+  readonly may?: M;
+  /** Which changes of the objects themselves matter. @default all */
+  readonly when?: (change: Change<ObjectOf<P>>) => boolean;
+  /** Something to do before an object may go. With it, objects that are being deleted are not reconciled. */
+  readonly finalizer?: Finalizer<P, ContextFor<P, O, W, M>>;
+  /**
+   * What the status says when an object is stuck: the server refuses (403, 422), or the reconciler threw a
+   * PermanentError. It is an Event in any case. @default the status stays as it is
+   */
+  readonly whenStuck?: (error: Error, object: Stored<ObjectOf<P>>) => StatusInput<P>;
+  /** Objects reconciled at the same time; one object is never reconciled twice at once. @default 1 */
+  readonly concurrency?: number;
+  /** Milliseconds after which a reconcile is given up: its signal aborts, its calls fail, and it is tried again. @default 2 min */
+  readonly timeoutMs?: number;
+  /** Milliseconds after which every object is looked at even if nothing happened; 0 for never. @default 1 h */
+  readonly resyncMs?: number;
+}
+
+export type ContextFor<
+  P extends Kind,
+  O extends readonly Kind[],
+  W extends readonly Kind[],
+  M extends readonly Grant[],
+> = Context<P, P | O[number] | W[number], ImpliedBy<{ readonly for: P; readonly owns: O; readonly watches: W; readonly may: M }>>;
+
+export type Reconcile<C> = (ref: ObjectRef, context: C) => Promise<Outcome>;
+
+/** A controller, ready to be given to `operator({ controllers: […] })`. */
+export interface Controller {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Everything it may do: the Role is printed from this, and its client offers nothing else. */
+  readonly grants: readonly Grant[];
+  readonly plan: Plan;
+}
+
+/** The options of a controller with their defaults, for the machinery: kinds are kinds, whatever their objects. */
+export interface Plan {
+  readonly owns: readonly Kind[];
+  readonly watches: readonly Watch<Kind, Kind>[];
+  readonly when: ((change: Change) => boolean) | undefined;
+  readonly finalizer: Finalizer<Kind, AnyContext> | undefined;
+  readonly whenStuck: ((error: Error, object: Stored<KubernetesObject>) => object) | undefined;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly resyncMs: number;
+  readonly reconcile: Reconcile<AnyContext>;
+}
+
+/** Types belong to the compiler; a controller is called with the context it was typed for. */
+export type AnyContext = never;

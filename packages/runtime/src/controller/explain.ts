@@ -1,0 +1,92 @@
+// The memory behind "why did it (not) do anything about this object?": the last reconciles of each key, with what set them
+// off, what they read and wrote, and how they ended. Everything is bounded: keys, reconciles per key, lines per
+// reconcile. A reconcile that went like the one before and wrote nothing is counted, not kept, so an object that is
+// looked at every few seconds still shows when and why it last did something.
+
+/** One reconcile, or several that went the same way. */
+export interface ReconcileRecord {
+  /** When it began, RFC 3339; of several, the last one. */
+  readonly at: string;
+  /** What set it off: "Pod home/web-0 changed", "resync", "retry 3". */
+  readonly because: readonly string[];
+  /** Milliseconds between being queued and being begun. */
+  readonly waitedMs: number;
+  readonly tookMs: number;
+  /** From the caches and from the server: "Gordon home/a@17", "Pod ×3", "live Pod home/a-0: none". */
+  readonly read: readonly string[];
+  /** "apply Pod home/a-0 → @18", "delete Pod home/a-1 → API_CONFLICT". */
+  readonly wrote: readonly string[];
+  /** What the reconciler noted itself. */
+  readonly notes: readonly string[];
+  /** "done", "checks again in 60 s: …", "failed: …". */
+  readonly ended: string;
+  /** How many times it went like this, in a row. */
+  readonly times: number;
+}
+
+export interface HistoryOptions {
+  /** Keys to remember: the most recently reconciled ones. @default 2000 */
+  readonly keys?: number;
+  /** Records per key. @default 8 */
+  readonly perKey?: number;
+}
+
+/** Lines kept of one list in one record. */
+const mostLines = 24;
+
+export class History {
+  readonly #records = new Map<string, ReconcileRecord[]>();
+  readonly #limits: Required<HistoryOptions>;
+
+  constructor({ keys = 2_000, perKey = 8 }: HistoryOptions = {}) {
+    this.#limits = { keys, perKey };
+  }
+
+  /** Newest last; empty if nothing is remembered. */
+  of(key: string): readonly ReconcileRecord[] {
+    return this.#records.get(key) ?? [];
+  }
+
+  /** The keys that are remembered, the most recently reconciled last. */
+  keys(): readonly string[] {
+    return [...this.#records.keys()];
+  }
+
+  add(key: string, record: Omit<ReconcileRecord, "times">): void {
+    const records = this.#records.get(key) ?? [];
+    const last = records.at(-1);
+    const repeats = last !== undefined && wentTheSame(last, record);
+    if (repeats) records.pop();
+    records.push({ ...record, times: repeats ? last.times + 1 : 1 });
+    if (records.length > this.#limits.perKey) records.shift();
+    this.#records.delete(key); // so that it moves to the end
+    this.#records.set(key, records);
+    if (this.#records.size > this.#limits.keys) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    for (const key of this.#records.keys()) {
+      this.#records.delete(key);
+      return;
+    }
+  }
+}
+
+/** A list of lines that ends before it is too long, and says how much is missing. */
+export class Lines {
+  readonly #lines: string[] = [];
+  #more = 0;
+
+  add(line: string): void {
+    if (this.#lines.length < mostLines) this.#lines.push(line);
+    else this.#more += 1;
+  }
+
+  list(): readonly string[] {
+    return this.#more === 0 ? this.#lines : [...this.#lines, `… and ${this.#more} more`];
+  }
+}
+
+function wentTheSame(a: Omit<ReconcileRecord, "times">, b: Omit<ReconcileRecord, "times">): boolean {
+  return a.wrote.length === 0 && b.wrote.length === 0 && a.ended === b.ended && a.notes.join() === b.notes.join();
+}

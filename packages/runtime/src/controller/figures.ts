@@ -1,0 +1,43 @@
+// The figures of one controller, under their well-known names.
+import type { Cancel } from "../concurrency/environment.ts";
+import type { WorkQueueObserver, WorkQueueStats } from "../concurrency/work-queue-figures.ts";
+import type { Verdict } from "./after-reconcile.ts";
+import type { Controller } from "./definition.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Figures {
+  /** For the queue to tell. */
+  readonly queue: WorkQueueObserver;
+  reconciled(verdict: Verdict, seconds: number): void;
+  readonly close: Cancel;
+}
+
+export function figuresFor({ name, plan }: Controller, metrics: Metrics, stats: () => WorkQueueStats): Figures {
+  const controller = { controller: name };
+  const queue = { controller: name, name };
+  const gauges = [
+    metrics.gauge("workqueue_depth", queue, () => stats().depth),
+    metrics.gauge("workqueue_unfinished_work_seconds", queue, () => stats().unfinishedMs / 1_000),
+    metrics.gauge("workqueue_longest_running_processor_seconds", queue, () => stats().longestRunningMs / 1_000),
+    metrics.gauge("controller_runtime_active_workers", controller, () => stats().running),
+    metrics.gauge("controller_runtime_max_concurrent_reconciles", controller, () => plan.concurrency),
+  ];
+  return {
+    queue: {
+      added: () => metrics.count("workqueue_adds_total", queue),
+      taken: (waitedMs) => metrics.observe("workqueue_queue_duration_seconds", queue, waitedMs / 1_000),
+      finished: (workedMs) => metrics.observe("workqueue_work_duration_seconds", queue, workedMs / 1_000),
+    },
+    reconciled: ({ result, failed, stuck, againInMs }, seconds) => {
+      metrics.observe("controller_runtime_reconcile_time_seconds", controller, seconds);
+      if (result === undefined) return;
+      metrics.count("controller_runtime_reconcile_total", { ...controller, result });
+      if (result === "error") metrics.count("controller_runtime_reconcile_errors_total", controller);
+      if (stuck && againInMs === undefined) metrics.count("controller_runtime_terminal_reconcile_errors_total", controller);
+      if (failed) metrics.count("workqueue_retries_total", queue);
+    },
+    close: () => {
+      for (const cancel of gauges) cancel();
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// One reconcile from the inside: the context that the reconciler is given, and the record of what it did with it.
+import type { Cache } from "../cache/cache.ts";
+import type { Index } from "../cache/object-index.ts";
+import type { Client } from "../client/client.ts";
+import { anySignal, type ScopedSignal } from "../concurrency/abort.ts";
+import type { Clock } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import type { Grant } from "../schema/access.ts";
+import { narrow } from "../schema/narrowed-client.ts";
+import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
+import type { Context, ListFilter } from "./context.ts";
+import type { AnyContext, Controller } from "./definition.ts";
+import { ReconcileEndedError } from "./errors.ts";
+import { Lines, type ReconcileRecord } from "./explain.ts";
+import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
+import type { PendingWrites } from "./pending-writes.ts";
+import type { Settled } from "./settled.ts";
+import { type StatedStatus, setStatus } from "./status.ts";
+import { trackedClient } from "./tracked-client.ts";
+import type { Work } from "./work.ts";
+
+/** What all reconciles of a controller share. */
+export interface Workshop {
+  readonly controller: Controller;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly settled: Settled;
+  /** @throws KindNotCachedError */
+  cacheOf(kind: Kind): Cache;
+  /** All caches that see objects of this kind. */
+  cachesOf(kind: Kind): readonly Cache[];
+}
+
+export interface RunOptions {
+  readonly workshop: Workshop;
+  readonly key: string;
+  readonly log: Logger;
+  readonly writes: PendingWrites;
+  readonly failures: number;
+  /** The time limit, and the end of everything. */
+  readonly limit: AbortSignal;
+}
+
+export class Run implements Work {
+  readonly kind: Kind;
+  readonly owns: readonly Kind[];
+  readonly fieldManager: string;
+  /** May do everything: the helpers of the runtime stay within the grants by construction. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly settled: Settled;
+  readonly signal: AbortSignal;
+  readonly #options: RunOptions;
+  readonly #ended = new AbortController();
+  readonly #linked: ScopedSignal;
+  readonly #read = new Lines();
+  readonly #wrote = new Lines();
+  readonly #notes = new Lines();
+
+  constructor(options: RunOptions) {
+    const { workshop, writes, limit } = options;
+    const { controller, client, clock, settled, cachesOf } = workshop;
+    this.#options = options;
+    this.kind = controller.kind;
+    this.owns = controller.plan.owns;
+    this.fieldManager = controller.name;
+    this.clock = clock;
+    this.settled = settled;
+    this.#linked = anySignal([limit, this.#ended.signal]);
+    this.signal = this.#linked.signal;
+    const noteRead = (line: string) => this.#read.add(line);
+    const noteWrite = (line: string) => this.#wrote.add(line);
+    this.client = trackedClient({ client, writes, signal: this.signal, cachesOf, noteRead, noteWrite });
+  }
+
+  /** What the reconciler is given. Its client can do what was declared and nothing else. */
+  get context(): AnyContext {
+    const { workshop, log, failures } = this.#options;
+    const context: Record<keyof Context<Kind, Kind, readonly Grant[]>, unknown> = {
+      get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
+      list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
+      lookup: (index: Index, value: string) => this.lookup(index, value),
+      client: narrow(this.client, workshop.controller.grants),
+      applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
+        applyChildren(this, owner, children, options),
+      setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),
+      event: (object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark),
+      note: (line: string) => this.note(line),
+      log,
+      clock: this.clock,
+      signal: this.signal,
+      failures,
+    };
+    return context as unknown as AnyContext;
+  }
+
+  get(kind: Kind, ref: ObjectRef): Stored<KubernetesObject> | undefined {
+    const object = this.cacheOf(kind).get(ref);
+    this.#read.add(`${kind.kind} ${keyOf(ref)}${object === undefined ? ": none" : `@${object.metadata.resourceVersion}`}`);
+    return object;
+  }
+
+  list(kind: Kind, { namespace, labels, ownedBy }: ListFilter = {}): readonly Stored<KubernetesObject>[] {
+    const cache = this.cacheOf(kind);
+    const candidates = ownedBy === undefined ? cache.objects(namespace) : cache.ownedBy(ownedBy.metadata.uid);
+    const found: Stored<KubernetesObject>[] = [];
+    for (const object of candidates) {
+      if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
+      if (labels === undefined || hasLabels(object, labels)) found.push(object);
+    }
+    this.#read.add(`${kind.kind} ×${found.length}`);
+    return found;
+  }
+
+  lookup(index: Index, value: string): readonly Stored<KubernetesObject>[] {
+    const found = this.cacheOf(index.kind).lookup(index.values, value);
+    this.#read.add(`${index.kind.kind} under ${value} ×${found.length}`);
+    return found;
+  }
+
+  event(object: Stored<KubernetesObject>, remark: Remark): void {
+    this.note(`told: ${remark.reason}: ${remark.note}`);
+    this.#options.workshop.events.record({ regarding: referenceTo(this.kind, object), ...remark });
+  }
+
+  note(line: string): void {
+    this.#notes.add(line);
+  }
+
+  cacheOf(kind: Kind): Cache {
+    return this.#options.workshop.cacheOf(kind);
+  }
+
+  /** Nothing may begin after this, and what was begun and not awaited is given up. */
+  end(): void {
+    this.#ended.abort(new ReconcileEndedError(this.#options.key));
+    this.#linked[Symbol.dispose]();
+  }
+
+  record(): Pick<ReconcileRecord, "read" | "wrote" | "notes"> {
+    return { read: this.#read.list(), wrote: this.#wrote.list(), notes: this.#notes.list() };
+  }
+}
+
+function hasLabels({ metadata }: Stored<KubernetesObject>, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);
+}

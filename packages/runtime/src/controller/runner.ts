@@ -1,0 +1,275 @@
+// A controller at work: its caches are open, its queue fills, its workers run. Taking part in a cluster has two steps,
+// because a process that is not the leader should be ready to become it: `start` opens and listens, `work` works.
+//
+// A key that comes up is not always reconciled at once. While a cache of the controller is not synced nothing is (promise
+// W3), and a key whose own writes the caches have not seen yet is set aside until they have (W1); the worker meanwhile
+// takes the next key.
+import type { Cache } from "../cache/cache.ts";
+import type { OpenCache, SharedCaches } from "../cache/shared-caches.ts";
+import type { Client } from "../client/client.ts";
+import { Backoff } from "../concurrency/backoff.ts";
+import type { Cancel, Environment } from "../concurrency/environment.ts";
+import { runKeyed } from "../concurrency/keyed-runner.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import { type Lease, WorkQueue } from "../concurrency/work-queue.ts";
+import { type Kind, type KubernetesObject, keyOf, type ObjectRef } from "../objects/object.ts";
+import { formatMicroTime } from "../objects/time.ts";
+import type { Controller } from "./definition.ts";
+import { KindNotCachedError } from "./errors.ts";
+import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
+import { type Figures, figuresFor } from "./figures.ts";
+import type { Metrics } from "./metrics.ts";
+import type { EventSink } from "./object-events.ts";
+import { PendingWrites } from "./pending-writes.ts";
+import { type Result, reconcileOnce } from "./reconcile.ts";
+import type { Workshop } from "./run.ts";
+import { Settled } from "./settled.ts";
+import { listen } from "./sources.ts";
+import { isSameKind } from "./work.ts";
+
+export interface ControllerDependencies {
+  readonly client: Client;
+  readonly caches: SharedCaches;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly events: EventSink;
+  readonly history?: HistoryOptions;
+}
+
+/** What is known about a key between its reconciles. */
+interface KeyState {
+  failures: number;
+  readonly writes: PendingWrites;
+  /** Why the key came up while it waited for its own writes to be seen; undefined: it does not wait. */
+  aside: Set<string> | undefined;
+}
+
+/** Of what has just happened and of what is merely there, the former goes first. */
+const priorities = { event: 0, listed: -10 } as const;
+
+const waitBackoff = { initialMs: 100, maxMs: 10_000, jitter: 0.2 } as const;
+
+export class ControllerRunner {
+  readonly controller: Controller;
+  readonly #dependencies: ControllerDependencies;
+  readonly #log: Logger;
+  readonly #queue: WorkQueue;
+  readonly #history: History;
+  readonly #figures: Figures;
+  readonly #states = new Map<string, KeyState>();
+  readonly #open = new Map<Kind, OpenCache<KubernetesObject>>();
+  readonly #settled = new Settled();
+  readonly #workshop: Workshop;
+  readonly #cancels: Cancel[] = [];
+  /** No new work. */
+  readonly #draining = new AbortController();
+  /** No old work, either. */
+  readonly #aborting = new AbortController();
+  #working: Promise<void> | undefined;
+
+  constructor(controller: Controller, dependencies: ControllerDependencies) {
+    const { environment, metrics, client, events } = dependencies;
+    this.controller = controller;
+    this.#dependencies = dependencies;
+    this.#log = dependencies.log.child({ controller: controller.name });
+    this.#history = new History(dependencies.history);
+    this.#figures = figuresFor(controller, metrics, () => this.#queue.stats());
+    this.#queue = new WorkQueue({ environment, groupOf: namespaceOf, observer: this.#figures.queue });
+    const cacheOf = (kind: Kind) => this.#cacheOf(kind);
+    const cachesOf = (kind: Kind) => this.#cachesOf(kind);
+    this.#workshop = { controller, client, clock: environment.clock, events, settled: this.#settled, cacheOf, cachesOf };
+  }
+
+  /** Opens the caches and begins to listen. */
+  start(): void {
+    const { kind, plan } = this.controller;
+    const kinds = [kind, ...plan.owns, ...plan.watches.map((watch) => watch.kind)];
+    for (const each of new Set(kinds)) this.#open.set(each, this.#dependencies.caches.open(each));
+    const cacheOf = (each: Kind) => this.#cacheOf(each);
+    const enqueue = (key: string, reason: string, eager: boolean) => {
+      this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
+    };
+    this.#cancels.push(listen({ kind, plan, cacheOf, enqueue, log: this.#log }), this.#figures.close);
+    for (const owned of plan.owns) this.#cancels.push(this.#forgetTheGone(owned));
+  }
+
+  /** Every cache it looks at is right. */
+  get synced(): boolean {
+    return this.#allCaches().every((cache) => cache.synced);
+  }
+
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    while (!this.synced) await Promise.all(this.#allCaches().map((cache) => cache.whenSynced(signal)));
+  }
+
+  /** Reconciles, from the moment the caches are right until `stop`. */
+  work(): void {
+    if (this.#working !== undefined) return;
+    const { concurrency } = this.controller.plan;
+    const onError = (err: unknown, { key }: Lease) => this.#log.error({ err, object: key }, "a bug of the runtime");
+    this.#working = runKeyed(this.#queue, { concurrency, work: (lease) => this.#attend(lease), onError });
+    this.#scheduleResync();
+  }
+
+  /** Takes no more work, lets what is under way finish (until the signal aborts), and closes the caches. */
+  async stop(signal?: AbortSignal): Promise<void> {
+    this.#draining.abort();
+    const abort = () => this.#aborting.abort(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+    await this.#queue.shutDown();
+    await this.#working;
+    signal?.removeEventListener("abort", abort);
+    for (const cancel of this.#cancels.splice(0)) cancel();
+    await Promise.all([...this.#open.values()].map((open) => open[Symbol.asyncDispose]()));
+  }
+
+  /** Has an object looked at, whatever its changes: for triggers from outside the cluster. */
+  enqueue(ref: ObjectRef, reason: string): void {
+    this.#queue.add(keyOf(ref), { reason });
+  }
+
+  /** The last reconciles of an object, newest last. */
+  explain(ref: ObjectRef): readonly ReconcileRecord[] {
+    return this.#history.of(keyOf(ref));
+  }
+
+  /** The objects that `explain` knows something about. */
+  explained(): readonly string[] {
+    return this.#history.keys();
+  }
+
+  async #attend(lease: Lease): Promise<void> {
+    if (!this.synced && !(await this.#held())) return;
+    const state = this.#stateOf(lease.key);
+    if (!state.writes.seen) return this.#setAside(lease, state);
+    const { environment } = this.#dependencies;
+    const { clock } = environment;
+    const began = clock.monotonic();
+    const at = formatMicroTime(clock.now());
+    const { key } = lease;
+    const result = await reconcileOnce({
+      workshop: this.#workshop,
+      key,
+      ref: refOfKey(key),
+      log: this.#log.child({ object: key }),
+      writes: state.writes,
+      failures: state.failures,
+      stopping: this.#aborting.signal,
+      random: environment.random,
+    });
+    const tookMs = clock.monotonic() - began;
+    this.#history.add(key, { at, because: lease.reasons, waitedMs: lease.waitedMs, tookMs, ...result.record });
+    this.#conclude(key, state, result, tookMs);
+  }
+
+  /** Waits until the caches are right. False: we stop first. */
+  async #held(): Promise<boolean> {
+    try {
+      await this.whenSynced(this.#draining.signal);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #conclude(key: string, state: KeyState, { ending, verdict, record }: Result, tookMs: number): void {
+    state.failures = verdict.failed ? state.failures + 1 : 0;
+    this.#figures.reconciled(verdict, tookMs / 1_000);
+    const { againInMs } = verdict;
+    if (againInMs !== undefined) {
+      const reason = "outcome" in ending ? record.ended : `retry ${state.failures}`;
+      this.#queue.addAfter(key, againInMs, { reason });
+    }
+    const fields = {
+      object: key,
+      tookMs: Math.round(tookMs),
+      ...(againInMs !== undefined && { againInMs: Math.round(againInMs) }),
+    };
+    if ("error" in ending && !ending.stopping) this.#log[verdict.log]({ ...fields, err: ending.error }, "reconcile failed");
+    else this.#log.debug(fields, `reconciled: ${record.ended}`);
+    if (state.failures === 0 && state.writes.seen) this.#states.delete(key);
+  }
+
+  /** The key waits, without a worker, until the caches have seen what it wrote. */
+  #setAside(lease: Lease, state: KeyState): void {
+    const { key, reasons, priority } = lease;
+    const waits = state.aside !== undefined;
+    state.aside ??= new Set();
+    for (const reason of reasons) state.aside.add(reason);
+    if (waits) return;
+    void this.#untilSeen(state.writes).then(() => {
+      const because = [...(state.aside ?? [])];
+      state.aside = undefined;
+      for (const reason of because.length > 0 ? because : ["own writes seen"]) this.#queue.add(key, { reason, priority });
+    });
+  }
+
+  /** Never rejects. */
+  async #untilSeen(writes: PendingWrites): Promise<void> {
+    const { client, environment } = this.#dependencies;
+    const { signal } = this.#draining;
+    const backoff = new Backoff(waitBackoff, environment);
+    while (!signal.aborted) {
+      try {
+        return await writes.settle((kind, ref) => client.find(kind, ref, { signal }), signal);
+      } catch (err) {
+        if (signal.aborted) return;
+        this.#log.debug({ err }, "what became of a write could not be read; trying again");
+        await backoff.sleep(signal).catch(() => {}); // stopping: the loop looks at the signal
+      }
+    }
+  }
+
+  #stateOf(key: string): KeyState {
+    const state = this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined };
+    this.#states.set(key, state);
+    return state;
+  }
+
+  #scheduleResync(): void {
+    const { resyncMs } = this.controller.plan;
+    if (resyncMs <= 0 || this.#draining.signal.aborted) return;
+    const { clock, random } = this.#dependencies.environment;
+    const cancel = clock.after(resyncMs * (0.9 + 0.2 * random()), () => {
+      this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
+      for (const { metadata } of this.#cacheOf(this.controller.kind).objects()) {
+        this.#queue.add(keyOf(metadata), { reason: "resync", priority: priorities.listed });
+      }
+      this.#scheduleResync();
+    });
+    this.#cancels.push(cancel);
+  }
+
+  #forgetTheGone(owned: Kind): Cancel {
+    return this.#cacheOf(owned).onChange(({ type, object }) => {
+      if (type === "removed") this.#settled.forget(object.metadata.uid);
+    });
+  }
+
+  #allCaches(): readonly Cache[] {
+    return [...this.#open.values()].map(({ cache }) => cache);
+  }
+
+  #cachesOf(kind: Kind): readonly Cache[] {
+    return this.#allCaches().filter((cache) => isSameKind(cache.kind, kind));
+  }
+
+  #cacheOf(kind: Kind): Cache {
+    const cache = this.#open.get(kind)?.cache ?? this.#cachesOf(kind)[0];
+    if (cache === undefined) throw new KindNotCachedError(kind, this.controller.name);
+    return cache;
+  }
+}
+
+/** The inverse of keyOf: no name contains a slash. */
+function refOfKey(key: string): ObjectRef {
+  const slash = key.indexOf("/");
+  return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** Namespaces take turns: a busy one does not keep the others waiting. */
+function namespaceOf(key: string): string {
+  return refOfKey(key).namespace ?? "";
+}

@@ -1,0 +1,87 @@
+// From a change to the keys it matters to. The functions of the user run here, between the watch and the queue: if one of
+// them throws, that is logged and the change counts as one that matters as far as can be told; the watch goes on.
+
+import type { Cache } from "../cache/cache.ts";
+import type { Change } from "../cache/store.ts";
+import type { Cancel } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import { controllerOf } from "../objects/owner.ts";
+import type { CacheReader, Plan, Watch } from "./definition.ts";
+
+/** A key needs attention. `eager`: something has just happened to it; otherwise it is part of a listing. */
+export type Enqueue = (key: string, reason: string, eager: boolean) => void;
+
+export interface SourceOptions {
+  readonly kind: Kind;
+  readonly plan: Plan;
+  readonly cacheOf: (kind: Kind) => Cache;
+  readonly enqueue: Enqueue;
+  readonly log: Logger;
+}
+
+/** Listens to every cache of a controller until cancelled. What is in the caches already is told, too. */
+export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Cancel {
+  const primary = cacheOf(kind);
+  const attach = (source: Kind, keysOf: KeysOf, when?: (change: Change) => boolean): Cancel => {
+    const cache = cacheOf(source);
+    const tell = (change: Change) => {
+      if (!matters(change, when, log)) return;
+      const reason = change.initial ? "listed" : `${source.kind} ${keyOf(change.object.metadata)} ${change.type}`;
+      for (const key of keysOf(change)) enqueue(key, reason, !change.initial);
+    };
+    const cancel = cache.onChange(tell);
+    for (const object of cache.objects()) tell({ type: "added", object, initial: true });
+    return cancel;
+  };
+  const cancels = [
+    attach(kind, ({ object }) => [keyOf(object.metadata)], plan.when),
+    ...plan.owns.map((owned) => attach(owned, (change) => ownersIn(kind, change))),
+    ...plan.watches.map((watch) => attach(watch.kind, mapped(watch, primary, log), watch.when)),
+  ];
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
+}
+
+type KeysOf = (change: Change) => Iterable<string>;
+
+function matters(change: Change, when: ((change: Change) => boolean) | undefined, log: Logger): boolean {
+  try {
+    return when?.(change) ?? true;
+  } catch (err) {
+    log.error({ err, object: keyOf(change.object.metadata) }, "predicate failed; the change is looked at");
+    return true;
+  }
+}
+
+/** The owner that controls the child, and the one that did before the change. */
+function ownersIn(kind: Kind, { object, previous }: Change): Set<string> {
+  const states = previous === undefined ? [object] : [object, previous];
+  return new Set(states.map((state) => ownerKey(kind, state)).filter((key) => key !== undefined));
+}
+
+function ownerKey(kind: Kind, child: Stored<KubernetesObject>): string | undefined {
+  const owner = controllerOf(child);
+  if (owner === undefined || owner.kind !== kind.kind) return undefined;
+  // Another version of the same group is the same kind.
+  if (owner.apiVersion.split("/").length !== apiVersionOf(kind).split("/").length) return undefined;
+  if (kind.group !== "" && !owner.apiVersion.startsWith(`${kind.group}/`)) return undefined;
+  const { namespace } = child.metadata;
+  return keyOf(kind.namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name });
+}
+
+function mapped({ map }: Watch<Kind, Kind>, primary: CacheReader<KubernetesObject>, log: Logger): KeysOf {
+  const refsOf = (object: Stored<KubernetesObject>): Iterable<ObjectRef> => {
+    try {
+      return [...map(object, primary)];
+    } catch (err) {
+      log.error({ err, object: keyOf(object.metadata) }, "mapping failed; nothing is looked at because of this change");
+      return [];
+    }
+  };
+  return ({ object, previous }) => {
+    const refs = previous === undefined ? refsOf(object) : [...refsOf(object), ...refsOf(previous)];
+    return new Set(Array.from(refs, keyOf));
+  };
+}

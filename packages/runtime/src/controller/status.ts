@@ -1,0 +1,61 @@
+// What an object says about itself. Through /status, by server-side apply under the controller's name, and only if it says
+// something new: a status written on every pass would wake its own controller and everyone else who watches.
+//
+// The status is stated as a whole: what is not stated any more is taken back. Conditions are merged by type: those of
+// other writers stay, and `lastTransitionTime` moves only when the status of a condition does.
+import { NotFoundError } from "../client/errors.ts";
+import { setCondition } from "../objects/condition.ts";
+import { equals } from "../objects/diff.ts";
+import type { Condition } from "../objects/kinds/common.ts";
+import type { Kind, KubernetesObject, Stored } from "../objects/object.ts";
+import type { Work } from "./work.ts";
+
+interface Reported extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly Condition[]; readonly [field: string]: unknown };
+}
+
+/** A status as a reconciler states it. */
+export interface StatedStatus {
+  readonly conditions?: readonly Omit<Condition, "lastTransitionTime">[];
+}
+
+export async function setStatus(work: Work, object: Stored<Reported>, stated: StatedStatus): Promise<void> {
+  const status = statusOf(object, stated, work.clock.now());
+  if (isReported(work.kind, object.status, status)) return;
+  const { name, namespace, uid } = object.metadata;
+  const metadata = { name, ...(namespace !== undefined && { namespace }), uid };
+  try {
+    const options = { fieldManager: work.fieldManager, force: true, subresource: "status" } as const;
+    await work.client.apply<Reported, "status">(work.kind, { metadata, status }, options);
+  } catch (error) {
+    // Deleted while we looked at it: nobody is left to be told. (A kind without /status is another kind of 404.)
+    if (!(error instanceof NotFoundError) || error.details.name !== name) throw error;
+  }
+}
+
+/** The whole status, with what the reconciler need not think of. */
+export function statusOf(object: Stored<Reported>, stated: StatedStatus, nowMs: number): NonNullable<Reported["status"]> {
+  const { generation } = object.metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const before = object.status?.conditions;
+  const conditions = stated.conditions?.flatMap((condition) => {
+    const after = setCondition<Condition>(before, { ...observed, ...condition }, nowMs);
+    return after.filter(({ type }) => type === condition.type);
+  });
+  return { ...stated, ...observed, ...(conditions && { conditions }) };
+}
+
+function isReported(kind: Kind, before: Reported["status"], after: NonNullable<Reported["status"]>): boolean {
+  const { conditions: had = [], ...rest } = before ?? {};
+  const { conditions = [], ...wanted } = after;
+  if (before === undefined || !equals(rest, wanted)) return false;
+  const has = (condition: Condition) => had.some((other) => equals(other, condition));
+  const types = new Set(conditions.map(({ type }) => type));
+  return conditions.every(has) && had.every(({ type }) => types.has(type) || !isOurs(kind, type));
+}
+
+/** Conditions that the kind does not define were put there by somebody else. */
+function isOurs(kind: Kind, type: string): boolean {
+  const { definition } = kind as { readonly definition?: { readonly conditions?: object } };
+  return definition?.conditions !== undefined && type in definition.conditions;
+}
