@@ -85,6 +85,9 @@ describe("impliedBy()", () => {
   });
 
   it("keeps away from finalizers where nothing is owned", () => {
-    expect(rulesFor(impliedBy({ for: Gordon })).flatMap(({ resources }) => resources)).not.toContain("gordons/finalizers");
+    const childless = impliedBy({ for: Gordon });
+    expectTypeOf<Granted<typeof childless, GordonObject, "update", "finalizers">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<typeof grants, GordonObject, "update", "finalizers">>().toEqualTypeOf<true>();
+    expect(rulesFor(childless).flatMap(({ resources }) => resources)).not.toContain("gordons/finalizers");
   });
 });

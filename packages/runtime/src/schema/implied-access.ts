@@ -30,15 +30,11 @@ export interface Involvement {
 }
 
 type Read = "get" | "list" | "watch";
-type ForKind<K> =
+type ForKind<K, Finalizing> =
   K extends Kind<infer T extends KubernetesObject>
-    ? Grant<T, Read, undefined> | Grant<T, "patch", "status"> | Grant<T, "update", "finalizers">
+    ? Grant<T, Read, undefined> | Grant<T, "patch", "status"> | (Finalizing extends true ? Grant<T, "patch", undefined> : never)
     : never;
-type Finalized<K, F> = F extends true
-  ? K extends Kind<infer T extends KubernetesObject>
-    ? Grant<T, "patch", undefined>
-    : never
-  : never;
+type Owner<K> = K extends Kind<infer T extends KubernetesObject> ? Grant<T, "update", "finalizers"> : never;
 type Owned<K> =
   K extends Kind<infer T extends KubernetesObject> ? Grant<T, Read | "create" | "patch" | "delete", undefined> : never;
 type Watched<K> = K extends Kind<infer T extends KubernetesObject> ? Grant<T, Read, undefined> : never;
@@ -46,8 +42,8 @@ type Members<L> = L extends readonly (infer M)[] ? M : never;
 
 /** The grants that an involvement implies, as a type. */
 export type ImpliedBy<I extends Involvement> = readonly (
-  | ForKind<I["for"]>
-  | Finalized<I["for"], I["finalizer"]>
+  | ForKind<I["for"], I["finalizer"]>
+  | ([Members<I["owns"]>] extends [never] ? never : Owner<I["for"]>)
   | Owned<Members<I["owns"]>>
   | Watched<Members<I["watches"]>>
   | Members<I["may"]>

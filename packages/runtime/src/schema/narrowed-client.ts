@@ -19,14 +19,14 @@ import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/objec
 import { type Grant, type Granted, resourceName, type Verb } from "./access.ts";
 import { AccessNotDeclaredError } from "./errors.ts";
 
-/** What the compiler shows where a right is missing. */
-interface Missing<V extends Verb> {
-  readonly "access not declared": `add may(<this kind>, "${V}") to the controller`;
+/** What the compiler shows where a right is missing; nothing fits it. */
+interface AccessNotDeclared<V extends Verb> {
+  readonly "add may(Kind, verb) to the controller": V;
 }
 
 /** A kind, if the grants give the right; otherwise a type that nothing fits. */
 type Allowed<G extends readonly Grant[], T extends KubernetesObject, V extends Verb, S extends Sub = undefined> = Kind<T> &
-  (Granted<G, T, V, S> extends true ? unknown : Missing<V>);
+  (Granted<G, T, V, S> extends true ? unknown : AccessNotDeclared<V>);
 
 type Some = KubernetesObject;
 type Sub = string | undefined;

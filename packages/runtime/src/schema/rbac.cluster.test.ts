@@ -12,7 +12,9 @@ import { Event } from "../objects/kinds/events.ts";
 import type { Kind } from "../objects/object.ts";
 import { type Grant, may, type Verb } from "./access.ts";
 import { impliedBy } from "./implied-access.ts";
+import { installCrds } from "./install.ts";
 import { narrow } from "./narrowed-client.ts";
+import { withDefaults } from "./parse.ts";
 import { rolesFor } from "./rbac.ts";
 import { Wide } from "./wide.fixture.ts";
 
@@ -28,12 +30,17 @@ async function operatorWith(grants: readonly Grant[]) {
   const cluster = await testCluster();
   const namespace = cluster.defaultNamespace;
   await cluster.apply(...rolesFor(grants, { name: "operator", namespace, namespaces: [namespace], clusterKinds: false }));
+  const environment = systemEnvironment();
+  const admin = await connect({ environment, kubeconfig: cluster.kubeconfig });
   const kubeconfig = await cluster.kubeconfigFor({ serviceAccount: "operator" });
-  const client = await connect({ environment: systemEnvironment(), kubeconfig, rateLimit: { qps: 1000, burst: 1000 } });
+  const client = await connect({ environment, kubeconfig, rateLimit: { qps: 1000, burst: 1000 } });
   return {
     client,
+    admin,
+    clock: environment.clock,
     namespace,
     async [Symbol.asyncDispose]() {
+      await admin.close();
       await client.close();
       await cluster[Symbol.asyncDispose]();
     },
@@ -86,13 +93,21 @@ it("a Role allows exactly what was declared", async () => {
 
 it("a client narrowed to its grants can work with the Role printed from them, and beyond it the API server refuses too", async () => {
   await using operator = await operatorWith(grants);
-  const { client, namespace } = operator;
+  const { client, admin, namespace } = operator;
   const narrowed = narrow(client, grants);
   const metadata = { name: "a", namespace };
+  await installCrds(admin, [Wide], { clock: operator.clock });
+  await admin.create(Wide, withDefaults(Wide, { metadata, spec: {} }));
+  const status = { replicas: 1, observedGeneration: 1 };
+  const reported = await narrowed.apply(Wide, { metadata, status }, { fieldManager: "operator", subresource: "status" });
+  expect(reported.status).toEqual(status);
   await narrowed.apply(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} }, { fieldManager: "operator" });
   expect((await narrowed.list(ConfigMap, { namespace })).items.map((item) => item.metadata.name)).toContain("a");
   await narrowed.create(Lease, { metadata: { name: "leader", namespace } });
   expect((await narrowed.get(Lease, { name: "leader", namespace })).metadata.name).toBe("leader");
+  await expect(client.apply(Wide, { metadata, spec: { replicas: 2 } }, { fieldManager: "operator" })).rejects.toThrow(
+    ForbiddenError,
+  );
   await expect(client.list(Secret, { namespace })).rejects.toThrow(ForbiddenError);
   await expect(client.get(Lease, { name: "another", namespace })).rejects.toThrow(ForbiddenError);
 });
