@@ -6,6 +6,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type DebianOptions, unpackedPackages } from "../node/debian.ts";
+import { nodeTools } from "../node/packages.ts";
 import type { ImageFile } from "./files.ts";
 import { buildImage, type ImageSpec } from "./image.ts";
 import { librariesOf, libraryFolders } from "./libraries.ts";
@@ -71,12 +72,13 @@ function pathIn(root: string, path: string): string {
 }
 
 export interface BusyboxImageSpec extends CommonSpec {
-  /** A static busybox: `tools.path("busybox")` of a sandbox. */
-  readonly busybox: string;
+  /** A static busybox. @default the one that real nodes use */
+  readonly busybox?: string;
 }
 
 /** A shell and some two hundred small programs in two megabytes: enough for a test's pod. */
-export async function busyboxImage({ busybox, ...spec }: BusyboxImageSpec): Promise<string> {
+export async function busyboxImage({ busybox: given, ...spec }: BusyboxImageSpec): Promise<string> {
+  const busybox = given ?? (await nodeTools()).path("busybox");
   const { stdout } = await promisify(execFile)(busybox, ["--list"]);
   const applets = stdout
     .trim()

@@ -6,7 +6,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Component, startComponent } from "../process/component.ts";
-import { type Node, runInside, succeeds } from "./inside.ts";
+import { type NodeHome, runInside, succeeds } from "./inside.ts";
 import { podRange } from "./network.ts";
 import { pauseImage } from "./pause.ts";
 import { until } from "./until.ts";
@@ -14,7 +14,7 @@ import { until } from "./until.ts";
 /** Inside, where every node has it; the sandbox sees to it that this is the cluster's own. */
 export const containerdSocket = "/run/containerd/containerd.sock";
 
-export interface ContainerdOptions extends Node {
+export interface ContainerdOptions extends NodeHome {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -88,7 +88,7 @@ const podNetwork = {
 };
 
 /** An overlay cannot stand on every file system: not on another overlay, for one, which is what a container's root often is. */
-async function overlayWorks(node: Node): Promise<boolean> {
+async function overlayWorks(node: NodeHome): Promise<boolean> {
   const trial = `
     set -e; cd /var/lib/containerd; mkdir -p trial/lower trial/upper trial/work trial/merged; cd trial
     mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged; : >merged/file; umount merged; rm -r ../trial`;

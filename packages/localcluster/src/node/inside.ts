@@ -8,7 +8,7 @@ import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 /** A sandbox and whose it is. */
-export interface Node {
+export interface NodeHome {
   readonly directory: ClusterDirectory;
   readonly sandbox: Sandbox;
 }
@@ -21,7 +21,7 @@ export interface InsideOptions {
 
 /** Runs a program in the sandbox to its end; answers with what it said on stdout. Rejects with its last words. */
 export async function runInside(
-  { directory, sandbox }: Node,
+  { directory, sandbox }: NodeHome,
   argv: readonly string[],
   { stdin, signal }: InsideOptions = {},
 ): Promise<string> {
@@ -44,7 +44,7 @@ export async function runInside(
 }
 
 /** Waits until something inside answers with success at this address. */
-export async function untilHttpAnswers(node: Node, url: string, signal: AbortSignal): Promise<void> {
+export async function untilHttpAnswers(node: NodeHome, url: string, signal: AbortSignal): Promise<void> {
   // No -T: a static busybox crashes when it sets its timer. The signal is the timer.
   const argv = [node.sandbox.tools.path("busybox"), "wget", "-q", "-O", "-", url];
   await until(() => succeeds(runInside(node, argv, { signal })), { signal });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { loadImage } from "../images/load.ts";
 import { fullName } from "../images/name.ts";
 import { busyboxImage } from "../images/programs.ts";
-import type { Node } from "./inside.ts";
+import type { NodeHome } from "./inside.ts";
 
 export const pauseImage = fullName("localcluster/pause:1");
 
-export async function loadPauseImage(node: Node): Promise<void> {
+export async function loadPauseImage(node: NodeHome): Promise<void> {
   const output = join(node.directory.tmp, "pause.tar");
   const busybox = node.sandbox.tools.path("busybox");
   // It waits for children too: in a pod that shares its process namespace, orphans come to it.

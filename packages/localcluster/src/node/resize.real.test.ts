@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { KubernetesObject } from "../api/objects.ts";
+import { clusterDirectory } from "../state/directory.ts";
+import { type TestCluster, testCluster } from "../testing.ts";
+import { cgroupRoot } from "./cgroups.ts";
+import { hierarchies } from "./hierarchies.ts";
+import { loadBusybox, memory, mib, pod, running, statusOf } from "./test-pods.ts";
+
+beforeAll(loadBusybox);
+
+describe("in-place resize (real Kubernetes: the limit is a file of the kernel's)", () => {
+  const resize = (cluster: TestCluster, name: string, limit: string) => {
+    const body = { spec: { containers: [{ name: "main", resources: { limits: { memory: limit } } }] } };
+    const options = { contentType: "application/strategic-merge-patch+json" };
+    return cluster.request("PATCH", `/api/v1/namespaces/${cluster.defaultNamespace}/pods/${name}/resize`, body, options);
+  };
+  const minor = (cluster: TestCluster) => Number(cluster.version.split(".")[1]);
+
+  it("raises the limit of the container's cgroup without a restart, from 1.33 on", async (test) => {
+    await using cluster = await testCluster({ nodes: "real" });
+    test.skip(minor(cluster) < 33, "1.32 has no in-place resize");
+    const before = await running(cluster, pod("grows", memory("64Mi", "32Mi")));
+    const file = await limitFileOf(cluster, before);
+    expect(Number(await readFile(file, "utf8"))).toBe(64 * mib);
+    await resize(cluster, "grows", "96Mi");
+    await cluster.eventually(
+      async () => Number(await readFile(file, "utf8")),
+      (limit) => limit === 96 * mib,
+    );
+    const after = await cluster.eventually(
+      () => cluster.pod("grows"),
+      (found) => statusOf(found)?.resources?.limits.memory === "96Mi",
+    );
+    expect(statusOf(after)).toMatchObject({ restartCount: 0, containerID: statusOf(before).containerID });
+  });
+
+  it("is refused by 1.32, which does not know it", async (test) => {
+    await using cluster = await testCluster({ nodes: "real" });
+    test.skip(minor(cluster) >= 33, "this version resizes in place; run with --kubernetes 1.32");
+    const before = await running(cluster, pod("stays", memory("64Mi", "32Mi")));
+    await expect(resize(cluster, "stays", "96Mi")).rejects.toMatchObject({ status: 404 });
+    expect(Number(await readFile(await limitFileOf(cluster, before), "utf8"))).toBe(64 * mib);
+  });
+
+  /** On the host, whichever version of cgroups it has. */
+  async function limitFileOf(cluster: TestCluster, found: KubernetesObject): Promise<string> {
+    const id = statusOf(found).containerID.replace("containerd://", "");
+    const roots = hierarchies().map(({ path }) => join(path, cgroupRoot(clusterDirectory(cluster.name))));
+    for (const root of roots.filter((path) => existsSync(path))) {
+      const folder = (await readdir(root, { recursive: true })).find((path) => path.endsWith(id));
+      const files = ["memory.max", "memory.limit_in_bytes"].map((name) => join(root, folder ?? "", name));
+      const file = folder && files.find((path) => existsSync(path));
+      if (file) return file;
+    }
+    throw new Error(`no cgroup with a memory limit for container ${id}`);
+  }
+});
