@@ -61,7 +61,7 @@ export function webhookConfigurations(
 /** `spec.conversion` for the CRD of a kind that has a `convert(…)`. */
 export function conversionThrough(
   options: WebhookAddress & { readonly trust?: string },
-): CustomResourceDefinition["spec"]["conversion"] {
+): NonNullable<CustomResourceDefinition["spec"]["conversion"]> {
   return { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig("/convert", options) } };
 }
 

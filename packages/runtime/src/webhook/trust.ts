@@ -3,7 +3,7 @@
 // it is looked after for as long as the operator runs, and written only where it is missing or old.
 import type { Client } from "../client/client.ts";
 import { ConflictError } from "../client/errors.ts";
-import { jittered } from "../concurrency/backoff.ts";
+import { Backoff, jittered } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import {
   MutatingWebhookConfiguration,
@@ -30,55 +30,66 @@ export interface TrustKeeperOptions extends TrustOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** Puts this trust wherever it belongs and is not already there; says how many objects it changed. */
-export async function spreadTrust(
-  trust: string,
-  { client, webhooks, name }: TrustOptions,
-  signal?: AbortSignal,
-): Promise<number> {
+/** What became of one place where trust belongs. */
+type Placed = "written" | "there" | "missing";
+
+/** Puts this trust wherever it belongs and is not already there; says what it found in each place. */
+export async function spreadTrust(trust: string, options: TrustOptions, signal?: AbortSignal): Promise<readonly Placed[]> {
+  const { client, webhooks, name } = options;
   const caBundle = Buffer.from(trust).toString("base64");
-  const admits = (type: Webhook["type"]) => webhooks.some((webhook) => webhook.type === type);
-  const conversions = webhooks.filter((webhook) => webhook.type === "convert").map(({ kind }) => `${kind.plural}.${kind.group}`);
+  const types = new Set(webhooks.map(({ type }) => type));
   const put = <T extends KubernetesObject>(kind: Kind<T>, named: string, change: (object: Stored<T>) => Stored<T>) =>
     putInto(client, kind, named, change, signal);
-  const changes = await Promise.all([
-    admits("validate") && put(ValidatingWebhookConfiguration, name, (seen) => withBundles(seen, caBundle)),
-    admits("mutate") && put(MutatingWebhookConfiguration, name, (seen) => withBundles(seen, caBundle)),
-    ...conversions.map((crd) => put(CustomResourceDefinition, crd, (seen) => withConversionBundle(seen, caBundle))),
+  const conversions = webhooks.filter(({ type }) => type === "convert");
+  return Promise.all([
+    ...(types.has("validate") ? [put(ValidatingWebhookConfiguration, name, (seen) => withBundles(seen, caBundle))] : []),
+    ...(types.has("mutate") ? [put(MutatingWebhookConfiguration, name, (seen) => withBundles(seen, caBundle))] : []),
+    ...conversions.map(({ kind: { plural, group } }) =>
+      put(CustomResourceDefinition, `${plural}.${group}`, (seen) => withConversionBundle(seen, caBundle)),
+    ),
   ]);
-  return changes.filter(Boolean).length;
 }
 
 /** Keeps it there until the signal aborts. */
 export async function keepTrust(options: TrustKeeperOptions, signal: AbortSignal): Promise<void> {
-  const { environment, everyMs = 30_000, trust } = options;
+  const { environment, everyMs = 30_000 } = options;
+  // Operators are often started before their configuration is applied; then the first seconds count.
+  const backoff = new Backoff({ initialMs: 1_000, maxMs: everyMs, jitter: 0.1 }, environment);
   while (!signal.aborted) {
-    const now = trust();
-    try {
-      if (now !== undefined) await spreadTrust(now, options, signal);
-    } catch (error) {
-      if (!signal.aborted) options.onProblem?.(error);
-    }
-    await environment.clock.sleep(jittered(everyMs, 0.1, environment.random), signal).catch(() => {});
+    const settled = await lookOnce(options, signal);
+    if (settled) backoff.reset();
+    const waitMs = settled ? jittered(everyMs, 0.1, environment.random) : backoff.next();
+    await environment.clock.sleep(waitMs, signal).catch(() => {}); // the loop's condition sees the abort
   }
 }
 
-/** True if it had to be written. A configuration that is not there yet is found by a later look. */
+/** True if it is everywhere now. */
+async function lookOnce(options: TrustKeeperOptions, signal: AbortSignal): Promise<boolean> {
+  const trust = options.trust();
+  if (trust === undefined) return true;
+  try {
+    return !(await spreadTrust(trust, options, signal)).includes("missing");
+  } catch (error) {
+    if (!signal.aborted) options.onProblem?.(error);
+    return false;
+  }
+}
+
 async function putInto<T extends KubernetesObject>(
   client: TrustOptions["client"],
   kind: Kind<T>,
   name: string,
   change: (object: Stored<T>) => Stored<T>,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+): Promise<Placed> {
   for (;;) {
     const seen = await client.find(kind, { name }, { signal });
-    if (seen === undefined) return false;
+    if (seen === undefined) return "missing";
     const wanted = change(seen);
-    if (wanted === seen) return false;
+    if (wanted === seen) return "there";
     try {
       await client.update<T>(kind, wanted, { signal });
-      return true;
+      return "written";
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error; // somebody else wrote; look again
     }

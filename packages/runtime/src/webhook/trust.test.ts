@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
+import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import type { Kind } from "../objects/object.ts";
+import { ObjectsInMemory } from "../operator/testing/objects-in-memory.ts";
+import { allowed } from "./admission.ts";
+import { conversionThrough, webhookConfigurations } from "./configuration.ts";
+import { convert } from "./conversion.ts";
+import { keepTrust, spreadTrust } from "./trust.ts";
+import { mutate, validate } from "./webhooks.ts";
+
+const Gordon: Kind = { group: "operator.prgcont.cz", version: "v1", kind: "Gordon", plural: "gordons", namespaced: true };
+const webhooks = [validate(Gordon, () => allowed()), mutate(Gordon, () => undefined), convert(Gordon, {})];
+const address = { url: "https://localhost:1" };
+const [validating, mutating] = webhookConfigurations(webhooks, { name: "gordon", ...address });
+const crd: CustomResourceDefinition = {
+  metadata: { name: "gordons.operator.prgcont.cz" },
+  spec: {
+    ...{ group: Gordon.group, names: { kind: "Gordon", plural: "gordons" }, scope: "Namespaced", versions: [] },
+    conversion: conversionThrough(address),
+  },
+};
+
+async function world() {
+  const environment = manualEnvironment();
+  const objects = new ObjectsInMemory();
+  const options = { client: objects.client, webhooks, name: "gordon" };
+  const install = async () => {
+    await objects.client.create(ValidatingWebhookConfiguration, validating as ValidatingWebhookConfiguration);
+    await objects.client.create(MutatingWebhookConfiguration, mutating as MutatingWebhookConfiguration);
+    await objects.client.create(CustomResourceDefinition, crd);
+  };
+  const bundles = () => [
+    ...objects.all(ValidatingWebhookConfiguration).map((each) => each.webhooks?.[0]?.clientConfig.caBundle),
+    ...objects.all(MutatingWebhookConfiguration).map((each) => each.webhooks?.[0]?.clientConfig.caBundle),
+    ...objects.all(CustomResourceDefinition).map((each) => each.spec.conversion?.webhook?.clientConfig?.caBundle),
+  ];
+  return { environment, objects, options, install, bundles };
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+describe("trust", () => {
+  it("is put into configurations and conversions, and nothing else of them changes", async () => {
+    const { objects, options, install, bundles } = await world();
+    await install();
+    expect(await spreadTrust("PEM", options)).toEqual(["written", "written", "written"]);
+    expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
+    expect(objects.read(CustomResourceDefinition, { name: "gordons.operator.prgcont.cz" })?.spec.names.kind).toBe("Gordon");
+  });
+
+  it("E1: is not written again where it is", async () => {
+    const { objects, options, install } = await world();
+    await install();
+    await spreadTrust("PEM", options);
+    const before = objects.calls.length;
+    expect(await spreadTrust("PEM", options)).toEqual(["there", "there", "there"]);
+    expect(objects.calls.slice(before).map(({ verb }) => verb)).toEqual(["find", "find", "find"]);
+  });
+
+  it("A1: is written on the second try when somebody else wrote in between", async () => {
+    const { objects, options, install, bundles } = await world();
+    await install();
+    let interfered = false;
+    objects.before = async ({ verb }) => {
+      if (verb !== "update" || interfered) return;
+      interfered = true;
+      await objects.client.update(ValidatingWebhookConfiguration, {
+        ...validating,
+        metadata: { name: "gordon", labels: { a: "b" } },
+      } as never);
+    };
+    await spreadTrust("PEM", { ...options, webhooks: webhooks.slice(0, 1) });
+    expect(bundles()[0]).toBe(base64("PEM"));
+    expect(objects.read(ValidatingWebhookConfiguration, { name: "gordon" })?.metadata.labels).toEqual({ a: "b" });
+  });
+
+  it("finds configurations that are applied later within seconds, and comes back when somebody takes it out", async () => {
+    const { environment, objects, options, install, bundles } = await world();
+    const ending = new AbortController();
+    const keeping = keepTrust({ ...options, environment, trust: () => "PEM" }, ending.signal);
+    await environment.clock.advance(1_000);
+    await install();
+    await environment.clock.advance(5_000);
+    expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
+    await objects.client.update(ValidatingWebhookConfiguration, validating as ValidatingWebhookConfiguration);
+    expect(bundles()[0]).toBeUndefined();
+    await environment.clock.advance(33_000);
+    expect(bundles()[0]).toBe(base64("PEM"));
+    ending.abort();
+    await keeping;
+  });
+
+  it("says what is wrong and goes on trying", async () => {
+    const { environment, objects, options, install, bundles } = await world();
+    await install();
+    const problems: unknown[] = [];
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    const ending = new AbortController();
+    const keeping = keepTrust(
+      { ...options, environment, trust: () => "PEM", onProblem: (error) => problems.push(error) },
+      ending.signal,
+    );
+    await environment.clock.advance(10_000);
+    expect(problems.length).toBeGreaterThan(1);
+    objects.before = () => {};
+    await environment.clock.advance(33_000);
+    expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
+    ending.abort();
+    await keeping;
+  });
+});
