@@ -3,7 +3,7 @@
 // credentials and the client needs none.
 //
 //     await using proxy = await startFaultProxy(undiciTransport(config, { environment }), { clock });
-//     proxy.plan = ({ watch }) => (watch ? { kind: "watch", afterEvents: 3, then: "reset" } : undefined);
+//     proxy.plan = ({ watch }) => (watch ? { kind: "watch", afterEvents: 3, ending: "reset" } : undefined);
 //     const client = clientFor(proxy.config, { environment });
 //
 // Faults below HTTP, of connections with TLS and HTTP/2, are the trade of tcp-proxy.ts.
@@ -137,7 +137,7 @@ class Relay {
     if (typeof found === "string") return this.#end(found);
     for await (const piece of spoil(found, fault)) {
       if (this.#passage.isFrozen() || piece === "silence") return; // the connection stays, and says nothing more
-      if (piece === "reset") return this.#reset();
+      if (piece === "reset") return this.#resetAfterArrival();
       if (piece === "cut") return this.#cut("");
       answer.write(piece);
     }
@@ -161,6 +161,12 @@ class Relay {
   #answerInstead({ status, retryAfterSeconds, body = "" }: Extract<Fault, { kind: "answer" }>): void {
     const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
     this.#passage.answer.writeHead(status, headers).end(body);
+  }
+
+  /** A reset overtakes what was written before it, in our buffers and in those of the other side. */
+  async #resetAfterArrival(): Promise<void> {
+    await this.#passage.clock.sleep(50);
+    this.#reset();
   }
 
   #reset(): void {

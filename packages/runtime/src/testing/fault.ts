@@ -25,11 +25,11 @@ export type Fault =
   /** Of a body, only so many bytes; then the connection is closed in the middle of a chunk. */
   | { readonly kind: "truncate"; readonly afterBytes: number }
   /** Of a watch, only so many events, and then … */
-  | { readonly kind: "watch"; readonly afterEvents: number; readonly then: WatchFault }
+  | { readonly kind: "watch"; readonly afterEvents: number; readonly ending: WatchEnding }
   /** Every event of a watch comes twice. */
   | { readonly kind: "duplicate" };
 
-export type WatchFault =
+export type WatchEnding =
   | "reset"
   | "silence"
   /** Half of the next event, then the end. */

@@ -27,10 +27,10 @@ export async function* spoil(body: AsyncIterable<Uint8Array>, fault: Fault | und
 
 async function* stopAfter(
   body: AsyncIterable<Uint8Array>,
-  { afterEvents, then }: Extract<Fault, { kind: "watch" }>,
+  { afterEvents, ending }: Extract<Fault, { kind: "watch" }>,
 ): AsyncGenerator<Piece, void, undefined> {
   let left = afterEvents;
-  if (left > 0 || then === "truncate") {
+  if (left > 0 || ending === "truncate") {
     for await (const line of linesOf(body)) {
       if (left === 0) {
         yield line.slice(0, line.length / 2);
@@ -38,11 +38,11 @@ async function* stopAfter(
       }
       yield `${line}\n`;
       left -= 1;
-      if (left === 0 && then !== "truncate") break;
+      if (left === 0 && ending !== "truncate") break;
     }
   }
-  if (then === "expire") yield `${expired}\n`;
-  if (then === "reset" || then === "silence") yield then;
+  if (ending === "expire") yield `${expired}\n`;
+  if (ending === "reset" || ending === "silence") yield ending;
 }
 
 async function* firstBytes(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Piece, void, undefined> {
