@@ -8,7 +8,7 @@ import { Discovery, type Kind } from "./api/discovery.ts";
 import { type EventuallyOptions, eventually } from "./api/eventually.ts";
 import { createNamespace, untilPodsMayBeMade } from "./api/namespace.ts";
 import { type KubernetesObject, objectsOf, type Reference } from "./api/objects.ts";
-import { findBinaries } from "./binaries/binaries.ts";
+import { findBinaries, type SearchOptions } from "./binaries/binaries.ts";
 import { writeKubeconfig } from "./control-plane/kubeconfig.ts";
 import { KubectlError } from "./errors.ts";
 import type { ClusterDirectory } from "./state/directory.ts";
@@ -28,6 +28,8 @@ export interface AccessOptions {
   readonly hasControllers: boolean;
   /** The version that was asked for, if one was: kubectl is to be of the same. */
   readonly kubernetes?: string | undefined;
+  /** Where LOCALCLUSTER_CACHE and the like come from. @default process.env */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 export class ClusterAccess {
@@ -46,14 +48,14 @@ export class ClusterAccess {
   readonly #discovery: Discovery;
   readonly #directory: ClusterDirectory;
   readonly #hasControllers: boolean;
-  readonly #kubernetes: string | undefined;
+  readonly #search: SearchOptions;
 
   protected constructor(options: AccessOptions, { api, version }: Connected) {
     this.#api = api;
     this.#discovery = new Discovery(api);
     this.#directory = options.directory;
     this.#hasControllers = options.hasControllers;
-    this.#kubernetes = options.kubernetes;
+    this.#search = { kubernetes: options.kubernetes, env: options.env };
     this.name = options.directory.name;
     this.server = api.server;
     this.version = version;
@@ -107,9 +109,14 @@ export class ClusterAccess {
     return namespace;
   }
 
-  /** Runs our own kubectl, of the cluster's version, and answers with its output. */
+  /** Path of our own kubectl, of the cluster's version. A kubectl on PATH may be any version, or somebody's wrapper. */
+  async kubectlPath(): Promise<string> {
+    return (await findBinaries(["kubectl"], this.#search)).kubectl;
+  }
+
+  /** Runs our own kubectl and answers with its output. */
   async kubectl(...args: readonly string[]): Promise<string> {
-    const { kubectl } = await findBinaries(["kubectl"], { kubernetes: this.#kubernetes });
+    const kubectl = await this.kubectlPath();
     const argv = [`--kubeconfig=${this.kubeconfig}`, `--namespace=${this.defaultNamespace}`, ...args];
     // Its cache goes into our folder, and goes with it. A proxy could not reach 127.0.0.1, so nothing of the kind is passed on.
     const env = { PATH: process.env.PATH, HOME: this.#directory.data };

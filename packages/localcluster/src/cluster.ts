@@ -16,6 +16,7 @@ export interface ClusterParts {
   /** In the order of their start. */
   readonly components: readonly Component[];
   readonly sandbox: Sandbox | undefined;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 export class OwnedCluster extends ClusterAccess implements AsyncDisposable {
@@ -30,8 +31,8 @@ export class OwnedCluster extends ClusterAccess implements AsyncDisposable {
 
   /** For start.ts; users call startCluster(). */
   constructor(parts: ClusterParts, connected: Connected) {
-    const { directory, record } = parts;
-    super({ directory, hasControllers: hasControllers(record), kubernetes: record.askedFor }, connected);
+    const { directory, record, env } = parts;
+    super({ directory, hasControllers: hasControllers(record), kubernetes: record.askedFor, env }, connected);
     this.#parts = parts;
     this.#components = new Map(parts.components.map((component) => [component.name, component]));
     this.#tie = tieToThisProcess({ ...parts, hasNode: parts.record.nodes === "real", down: () => this.down() });

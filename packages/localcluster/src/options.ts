@@ -8,7 +8,7 @@ import { type ClusterDirectory, clusterDirectory, stateRoot } from "./state/dire
 import { type KubernetesVersion, resolveVersion } from "./versions.ts";
 
 export interface StartOptions {
-  /** "1.37", "v1.37" or "1.37.1". @default the newest supported version */
+  /** "1.37", "v1.37" or "1.37.1". @default what LOCALCLUSTER_KUBERNETES says, else the newest supported version */
   readonly kubernetes?: string;
   /** Lower-case letters, digits, dashes. Only one cluster of a name can be. @default one that is not taken */
   readonly name?: string;
@@ -26,7 +26,7 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
   /** Who hears of what takes longer than two seconds. @default lines on stderr */
   readonly progress?: Progress;
-  /** Where LOCALCLUSTER_HOME and the like come from. @default process.env */
+  /** Where LOCALCLUSTER_HOME, LOCALCLUSTER_CACHE and the like come from. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -35,7 +35,7 @@ export interface Plan {
   readonly root: string;
   readonly directory: ClusterDirectory;
   readonly kubernetes: KubernetesVersion;
-  /** As the caller named it: whoever names none takes what KUBEBUILDER_ASSETS has. */
+  /** As somebody named it: whoever names none takes what KUBEBUILDER_ASSETS has. */
   readonly askedFor: string | undefined;
   readonly nodes: "none" | "real";
   readonly controllers: readonly Controller[];
@@ -51,13 +51,14 @@ export function planOf(options: StartOptions): Plan {
   if (process.platform !== "linux") throw new UnsupportedPlatformError(process.platform);
   const { nodes = "none", audit = false, env = process.env, port } = options;
   if (nodes !== "none" && nodes !== "real") throw new InvalidOptionsError("nodes", `"none" or "real"`, nodes);
+  const askedFor = options.kubernetes ?? (env.LOCALCLUSTER_KUBERNETES || undefined);
   const controllers = options.controllers ?? defaultControllers(nodes);
   const root = stateRoot(env);
   return {
     root,
     directory: clusterDirectory(options.name ?? `t-${randomBytes(4).toString("hex")}`, root),
-    kubernetes: resolveVersion(options.kubernetes),
-    askedFor: options.kubernetes,
+    kubernetes: resolveVersion(askedFor),
+    askedFor,
     nodes,
     controllers,
     binaries: ["etcd", "kube-apiserver", ...controllers, ...(nodes === "real" ? nodeBinaries : [])],

@@ -23,10 +23,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const kubernetes = process.env.LOCALCLUSTER_KUBERNETES;
 const environment = () => ({ ...process.env, LOCALCLUSTER_HOME: home });
-const startCluster = (options: StartOptions = {}) =>
-  start({ ...(kubernetes && { kubernetes }), progress: silent, env: environment(), ...options });
+const startCluster = (options: StartOptions = {}) => start({ progress: silent, env: environment(), ...options });
 const leftBehind = () => findProcesses((directory) => directory.startsWith(home)).map(({ component }) => component);
 const localcluster = (...argv: readonly string[]) =>
   main(argv, { env: environment(), out: { write: () => true }, err: { write: () => true } });
@@ -91,7 +89,7 @@ describe("a cluster whose owner ends without a word", () => {
   async function owner() {
     const script = `
       import { startCluster } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
-      const cluster = await startCluster({ name: "orphan", controllers: [], kubernetes: process.env.LOCALCLUSTER_KUBERNETES || undefined });
+      const cluster = await startCluster({ name: "orphan", controllers: [] });
       console.log("ready");
       setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", script], {

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { connectTo } from "./access.ts";
 import { untilPodsMayBeMade } from "./api/namespace.ts";
-import { findBinaries } from "./binaries/binaries.ts";
+import { type BinaryName, findBinaries } from "./binaries/binaries.ts";
 import { type Cluster, OwnedCluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane/control-plane.ts";
 import { hostGround, sandboxGround } from "./control-plane/ground.ts";
@@ -35,13 +35,21 @@ export async function startCluster(options: StartOptions = {}): Promise<Cluster>
   await reapAbandoned(plan.root, options.signal);
   const record = recordOf(plan);
   await claim(directory, record, options.signal);
-  return progress.during(`starting cluster ${directory.name}`, () => startClaimed(plan, record, binaries, options.signal));
+  return progress.during(`starting cluster ${directory.name}`, (announce) =>
+    startClaimed({ plan, record, binaries, announce }, options.signal),
+  );
 }
 
-type Binaries = Readonly<Partial<Record<Plan["binaries"][number], string>>>;
+interface Claimed {
+  readonly plan: Plan;
+  readonly record: ClusterRecord;
+  readonly binaries: Readonly<Partial<Record<BinaryName, string>>>;
+  /** Hears what is being started. */
+  readonly announce: (component: string) => void;
+}
 
-async function startClaimed(plan: Plan, record: ClusterRecord, binaries: Binaries, asked?: AbortSignal): Promise<Cluster> {
-  const { directory, nodes } = plan;
+async function startClaimed(claimed: Claimed, asked: AbortSignal | undefined): Promise<Cluster> {
+  const { directory, nodes } = claimed.plan;
   const giveUp = new AbortController();
   const signal = asked === undefined ? giveUp.signal : AbortSignal.any([giveUp.signal, asked]);
   const interrupted = async () => {
@@ -50,20 +58,21 @@ async function startClaimed(plan: Plan, record: ClusterRecord, binaries: Binarie
   };
   using _tie = tieToThisProcess({ directory, hasNode: nodes === "real", down: interrupted });
   try {
-    return await bringUp(plan, record, binaries, signal);
+    return await bringUp(claimed, signal);
   } catch (error) {
     await reap(directory, { keepLogs: !signal.aborted });
     throw signal.aborted ? signal.reason : error;
   }
 }
 
-async function bringUp(plan: Plan, record: ClusterRecord, binaries: Binaries, signal: AbortSignal): Promise<Cluster> {
+async function bringUp({ plan, record, binaries, announce }: Claimed, signal: AbortSignal): Promise<Cluster> {
   const { directory, controllers, port, progress } = plan;
   const sandbox = plan.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
   const ground = sandbox === undefined ? hostGround(port) : sandboxGround(sandbox, port);
   const auditLog = plan.audit ? join(directory.logs, "audit.log") : undefined;
-  const controlPlane = await startControlPlane({ directory, ground, binaries, controllers, auditLog, signal });
+  const controlPlane = await startControlPlane({ directory, ground, binaries, controllers, auditLog, signal, announce });
   const connected = await connectTo(directory);
+  if (sandbox !== undefined) announce("node");
   const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));
   const components = [...controlPlane.components, ...(node?.components ?? [])];
   const complete: ClusterRecord = {
@@ -76,7 +85,7 @@ async function bringUp(plan: Plan, record: ClusterRecord, binaries: Binaries, si
   };
   if (hasControllers(record)) await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
   await writeRecord(directory, complete);
-  return new OwnedCluster({ directory, record: complete, components, sandbox }, connected);
+  return new OwnedCluster({ directory, record: complete, components, sandbox, env: plan.env }, connected);
 }
 
 function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan): ClusterRecord {

@@ -26,7 +26,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const theEnd = new AbortController();
   const starts: Promise<Cluster>[] = [];
   const sharing = await shareClusters(async (nodes) => {
-    const options = { ...optionsFor(nodes), progress, signal: theEnd.signal, ...(kubernetes && { kubernetes }) };
+    const options = { ...optionsFor(nodes), progress, signal: theEnd.signal };
     const start = startCluster(options);
     starts.push(start);
     return { name: (await start).name, root: stateRoot() };

@@ -20,7 +20,6 @@ afterEach(async () => {
 });
 
 const leftBehind = () => findProcesses((directory) => directory.startsWith(home)).map(({ component }) => component);
-const version = process.env.LOCALCLUSTER_KUBERNETES ? ["--kubernetes", process.env.LOCALCLUSTER_KUBERNETES] : [];
 
 /** Runs the program itself, in a process of its own, and waits for its end. */
 async function localcluster(...argv: readonly string[]) {
@@ -43,7 +42,7 @@ function launch(argv: readonly string[]) {
 
 it("goes up, is used with kubectl, is listed, and goes down without a trace", async () => {
   const kubeconfig = join(home, "kubeconfig");
-  const started = await localcluster("up", "--audit", "--kubeconfig", kubeconfig, ...version);
+  const started = await localcluster("up", "--audit", "--kubeconfig", kubeconfig);
   expect(started).toMatchObject({
     code: 0,
     out: expect.stringMatching(/Kubernetes 1\.\d+\.\d+ is ready: cluster default at https:/),
@@ -69,7 +68,7 @@ it("goes up, is used with kubectl, is listed, and goes down without a trace", as
 });
 
 it("tells scripts what there is to know, names what is broken, and mends nothing by itself", async () => {
-  const { out } = await localcluster("up", "--name", "scripted", "--output", "json", ...version);
+  const { out } = await localcluster("up", "--name", "scripted", "--output", "json");
   const facts = JSON.parse(out);
   expect(facts).toMatchObject({ name: "scripted", server: expect.stringMatching(/^https:/), kubectl: expect.any(String) });
   expect(existsSync(facts.kubeconfig) && existsSync(facts.logs)).toBe(true);
@@ -83,8 +82,18 @@ it("tells scripts what there is to know, names what is broken, and mends nothing
     .toMatchObject([{ name: "scripted", state: "broken", missing: ["kube-apiserver"] }]);
 });
 
+it("says that a real node needs root, before anything is made", async () => {
+  const argv = [process.execPath, join(import.meta.dirname, "..", "main.ts"), "up", "--nodes", "real"];
+  // In a user namespace of its own even root is nobody.
+  const [command = "", ...args] = process.getuid?.() === 0 ? ["unshare", "--user", ...argv] : argv;
+  const env = { ...process.env, LOCALCLUSTER_HOME: join(home, "state") };
+  const attempt = promisify(execFile)(command, args, { env });
+  await expect(attempt).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/expected to run as root/) });
+  expect(existsSync(join(home, "state"))).toBe(false);
+});
+
 it("leaves nothing when it is interrupted half-way", async () => {
-  const child = launch(["up", ...version]);
+  const child = launch(["up"]);
   await expect.poll(leftBehind, { timeout: 60_000 }).toContain("etcd");
   child.kill("SIGINT");
   const [code, signal] = await once(child, "close");

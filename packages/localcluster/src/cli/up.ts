@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { findBinaries } from "../binaries/binaries.ts";
 import type { Cluster } from "../cluster.ts";
 import { FileExistsError } from "../errors.ts";
 import type { StartOptions } from "../options.ts";
@@ -26,7 +25,7 @@ downloaded or built, which takes minutes; after that a cluster is ready in secon
 
 Flags:
   --name NAME            what to call it; several may run side by side (default: ${defaultName})
-  --kubernetes VERSION   one of ${versions} (default: ${defaultVersion})
+  --kubernetes VERSION   one of ${versions} (default: LOCALCLUSTER_KUBERNETES, else ${defaultVersion})
   --nodes none|real      none: an API server that takes objects, but runs no containers, and needs no rights
                          real: a node that runs containers; as root (default: none)
   --prometheus[=EVERY]   a real Prometheus that scrapes the node so often (default: 5s); with --nodes real
@@ -56,7 +55,7 @@ Examples:
     const copy = copyTo(text(parsed, "kubeconfig"));
     const cluster = await startCluster(optionsOf(parsed, terminal));
     try {
-      const { kubectl } = await findBinaries(["kubectl"], { kubernetes: text(parsed, "kubernetes"), env: terminal.env });
+      const kubectl = await cluster.kubectlPath();
       if (copy !== undefined) await writeFile(copy, await readFile(cluster.kubeconfig), { mode: 0o600 });
       await cluster.detach(copy === undefined ? {} : { kubeconfigCopy: copy });
       if (output === "json") say(terminal, JSON.stringify(facts(cluster, kubectl, copy), undefined, 2));

@@ -7,7 +7,7 @@
 // A component here is a value (ComponentSpec): what to run and how to know that it answers. Starting it is process/'s business.
 import { join } from "node:path";
 import type { BinaryName } from "../binaries/binaries.ts";
-import { type Component, startComponent } from "../process/component.ts";
+import { type Component, type ComponentSpec, startComponent } from "../process/component.ts";
 import { withFreePort } from "../process/ports.ts";
 import type { ClusterDirectory } from "../state/directory.ts";
 import { apiServer } from "./api-server.ts";
@@ -31,6 +31,8 @@ export interface ControlPlaneOptions {
   readonly controllers: readonly Controller[];
   readonly auditLog?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Hears which component is being started: a start that takes long should say what it waits for. */
+  readonly announce?: (component: string) => void;
 }
 
 export interface ControlPlane {
@@ -74,7 +76,8 @@ async function startController(name: Controller, standing: Standing): Promise<Co
   });
 }
 
-function start(spec: Parameters<typeof startComponent>[0], { directory, signal }: ControlPlaneOptions): Promise<Component> {
+function start(spec: ComponentSpec, { directory, signal, announce }: ControlPlaneOptions): Promise<Component> {
+  announce?.(spec.name);
   return startComponent(signal === undefined ? spec : { ...spec, signal }, directory);
 }
 

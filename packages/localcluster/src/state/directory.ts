@@ -33,7 +33,7 @@ const longestRun = 87;
 /** LOCALCLUSTER_HOME, else what the XDG convention says. */
 export function stateRoot(env: NodeJS.ProcessEnv = process.env): string {
   if (env.LOCALCLUSTER_HOME) return resolve(env.LOCALCLUSTER_HOME);
-  return join(resolve(env.XDG_STATE_HOME || join(homedir(), ".local", "state")), "localcluster");
+  return join(resolve(env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state")), "localcluster");
 }
 
 /** The paths of a cluster; touches nothing. */

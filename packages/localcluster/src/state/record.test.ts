@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { clusterDirectory, createClusterDirectory } from "./directory.ts";
+import { type ClusterRecord, isAbandoned, readRecord, thisProcess, writeRecord } from "./record.ts";
+import { judge } from "./status.ts";
+
+const record = (more: Partial<ClusterRecord> = {}): ClusterRecord => ({
+  ...{ name: "x", kubernetes: "1.37.1", owner: thisProcess(), createdAt: "", nodes: "none", controllers: [] },
+  ...more,
+});
+
+it("a cluster belongs to the process that started it, as long as that lives", async () => {
+  expect(isAbandoned(record())).toBe(false);
+  const child = spawn("sleep", ["60"]);
+  await once(child, "spawn");
+  const stranger = { pid: child.pid ?? 0, startTime: "1" };
+  expect(isAbandoned(record({ owner: stranger }))).toBe(true); // the same number, another process
+  child.kill();
+  await once(child, "exit");
+  expect(isAbandoned(record({ owner: stranger }))).toBe(true);
+});
+
+it("a cluster of `up` belongs to nobody, and is not abandoned for it", () => {
+  expect(isAbandoned(record({ owner: "detached" }))).toBe(false);
+});
+
+it("a directory whose record cannot be read is abandoned: its maker died over it", async () => {
+  const root = mkdtempSync(join(tmpdir(), "record-"));
+  const directory = clusterDirectory("x", root);
+  await createClusterDirectory(directory, record());
+  expect(await readRecord(directory)).toEqual(record());
+  await writeRecord(directory, record({ server: "https://127.0.0.1:1" }));
+  expect((await readRecord(directory))?.server).toBe("https://127.0.0.1:1");
+  writeFileSync(directory.record, '{"name": "x"');
+  expect(isAbandoned(await readRecord(directory))).toBe(true);
+  rmSync(root, { recursive: true });
+});
+
+const components = ["etcd", "kube-apiserver"];
+it.each([
+  { name: "running", record: record({ components }), running: components, abandoned: false, state: "running", missing: [] },
+  {
+    name: "starting: no list of components yet",
+    record: record(),
+    running: ["etcd"],
+    abandoned: false,
+    state: "starting",
+    missing: [],
+  },
+  {
+    name: "broken: something ended",
+    record: record({ components }),
+    running: ["etcd"],
+    abandoned: false,
+    state: "broken",
+    missing: ["kube-apiserver"],
+  },
+  { name: "failed: never came up, logs kept", record: record(), running: [], abandoned: false, state: "failed", missing: [] },
+  {
+    name: "abandoned: the owner is gone",
+    record: record({ components }),
+    running: components,
+    abandoned: true,
+    state: "abandoned",
+    missing: [],
+  },
+])("a cluster is $name", ({ running, abandoned, state, missing, ...given }) => {
+  expect(judge(given.record, new Set(running), abandoned)).toEqual({ state, missing });
+});
