@@ -30,8 +30,8 @@ export function refusal(status: number, reason = "Test"): ApiError {
 export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   /** Whether lists can be streamed as events. */
   streams = true;
-  /** While true, what changes is told to no watch, now or later. */
-  muted = false;
+  /** What changes is told to no watch, now or later: of all kinds (true), or of these ("pods"). */
+  muted: boolean | string = false;
   /** The versions before this one are forgotten: resuming from them is answered with 410. */
   historyFrom = 0;
   /** Answers a call with an error instead. */
@@ -147,7 +147,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   }
 
   #tell(kind: Kind, event: Told["event"]): void {
-    if (this.muted) return;
+    if (this.muted === true || this.muted === kind.plural) return;
     this.#told.push({ version: this.#version, plural: kind.plural, event });
     for (const watch of this.#watches) {
       const seen = watch.namespace === undefined || watch.namespace === event.object.metadata.namespace;

@@ -25,6 +25,8 @@ const Gordon = defineResource({
   conditions: { Ready: { True: ["AllPodsRunning"], False: ["PodsMissing"] } },
 });
 
+const podsByNode = indexBy(Pod, (pod) => pod.spec.nodeName);
+const configs = indexBy(ConfigMap, () => undefined);
 const container = { name: "gordon", image: "gordon" };
 
 /** The reconcilers below are for the compiler: nothing calls them. */
@@ -34,21 +36,13 @@ describe("a controller, to the compiler", () => {
       expectTypeOf(ctx.get(Gordon, ref)?.spec.gordon.replicas).toEqualTypeOf<number | undefined>();
       expectTypeOf(ctx.list(Pod)).toEqualTypeOf<readonly Stored<Pod>[]>();
       expectTypeOf(ctx.get(Node, { name: "a" })).toEqualTypeOf<Stored<Node> | undefined>();
-      expectTypeOf(
-        ctx.lookup(
-          indexBy(Pod, (pod) => pod.spec.nodeName),
-          "a",
-        ),
-      ).toEqualTypeOf<readonly Stored<Pod>[]>();
+      expectTypeOf(ctx.lookup(podsByNode, "a")).toEqualTypeOf<readonly Stored<Pod>[]>();
       // @ts-expect-error ConfigMap is neither owned nor watched
       ctx.get(ConfigMap, ref);
       // @ts-expect-error nor can it be listed
       ctx.list(ConfigMap);
       // @ts-expect-error nor looked up
-      ctx.lookup(
-        indexBy(ConfigMap, () => undefined),
-        "a",
-      );
+      ctx.lookup(configs, "a");
       return done();
     });
   });

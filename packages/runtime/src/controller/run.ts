@@ -7,7 +7,6 @@ import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
 import type { Grant } from "../schema/access.ts";
-import { narrow } from "../schema/narrowed-client.ts";
 import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
 import type { Context, ListFilter } from "./context.ts";
 import type { AnyContext, Controller } from "./definition.ts";
@@ -17,13 +16,15 @@ import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import type { Settled } from "./settled.ts";
 import { type StatedStatus, setStatus } from "./status.ts";
-import { trackedClient } from "./tracked-client.ts";
+import { type Tracking, trackedClient } from "./tracked-client.ts";
 import type { Work } from "./work.ts";
 
 /** What all reconciles of a controller share. */
 export interface Workshop {
   readonly controller: Controller;
   readonly client: Client;
+  /** The same client, limited to the grants of the controller. */
+  readonly narrowed: Client;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly settled: Settled;
@@ -55,6 +56,7 @@ export class Run implements Work {
   readonly #options: RunOptions;
   readonly #ended = new AbortController();
   readonly #linked: ScopedSignal;
+  readonly #tracking: Tracking;
   readonly #read = new Lines();
   readonly #wrote = new Lines();
   readonly #notes = new Lines();
@@ -72,7 +74,8 @@ export class Run implements Work {
     this.signal = this.#linked.signal;
     const noteRead = (line: string) => this.#read.add(line);
     const noteWrite = (line: string) => this.#wrote.add(line);
-    this.client = trackedClient({ client, writes, signal: this.signal, cachesOf, noteRead, noteWrite });
+    this.#tracking = { writes, signal: this.signal, cachesOf, noteRead, noteWrite };
+    this.client = trackedClient(client, this.#tracking);
   }
 
   /** What the reconciler is given. Its client can do what was declared and nothing else. */
@@ -82,7 +85,7 @@ export class Run implements Work {
       get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
       list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
       lookup: (index: Index, value: string) => this.lookup(index, value),
-      client: narrow(this.client, workshop.controller.grants),
+      client: trackedClient(workshop.narrowed, this.#tracking),
       applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
         applyChildren(this, owner, children, options),
       setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),

@@ -14,6 +14,7 @@ import type { Logger } from "../concurrency/logger.ts";
 import { type Lease, WorkQueue } from "../concurrency/work-queue.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef } from "../objects/object.ts";
 import { formatMicroTime } from "../objects/time.ts";
+import { narrow } from "../schema/narrowed-client.ts";
 import type { Controller } from "./definition.ts";
 import { KindNotCachedError } from "./errors.ts";
 import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
@@ -78,7 +79,9 @@ export class ControllerRunner {
     this.#queue = new WorkQueue({ environment, groupOf: namespaceOf, observer: this.#figures.queue });
     const cacheOf = (kind: Kind) => this.#cacheOf(kind);
     const cachesOf = (kind: Kind) => this.#cachesOf(kind);
-    this.#workshop = { controller, client, clock: environment.clock, events, settled: this.#settled, cacheOf, cachesOf };
+    const narrowed = narrow(client, controller.grants) as unknown as Client;
+    const { clock } = environment;
+    this.#workshop = { controller, client, narrowed, clock, events, settled: this.#settled, cacheOf, cachesOf };
   }
 
   /** Opens the caches and begins to listen. */

@@ -5,10 +5,10 @@ import type { Cache } from "../cache/cache.ts";
 import type { ApplyOptions, Client, DeleteOptions, Patch, WriteOptions } from "../client/client.ts";
 import { AlreadyExistsError, ApiError, ConfigError, ConflictError, NotFoundError, TransportError } from "../client/errors.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import { AccessNotDeclaredError } from "../schema/errors.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 
 export interface Tracking {
-  readonly client: Client;
   readonly writes: PendingWrites;
   /** Aborts when the reconcile is over. */
   readonly signal: AbortSignal;
@@ -21,8 +21,7 @@ export interface Tracking {
 
 type AnyWrite = WriteOptions<string | undefined>;
 
-export function trackedClient(tracking: Tracking): Client {
-  const { client } = tracking;
+export function trackedClient(client: Client, tracking: Tracking): Client {
   const writing = writer(tracking);
   const reading = reader(tracking);
   const within = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
@@ -108,6 +107,8 @@ function mark({ verb, ref, options, uid }: Write, answer: unknown, caches: reado
   else if (isStored(answer)) writes.written(caches, answer);
 }
 
+const notSent = [ConfigError, AccessNotDeclaredError, TypeError];
+
 /**
  * Did the write happen, and is our view of its object recent? A refusal settles the first question; a conflict, a
  * namesake or a missing object answers the second with no. Either way the object is read before the next decision.
@@ -116,7 +117,7 @@ function leavesDoubt(error: unknown): boolean {
   if (error instanceof ConflictError || error instanceof AlreadyExistsError || error instanceof NotFoundError) return true;
   if (error instanceof ApiError) return error.status >= 500;
   if (error instanceof TransportError) return error.outcome === "unknown";
-  return !(error instanceof ConfigError || error instanceof TypeError); // nothing was sent
+  return !notSent.some((kind) => error instanceof kind);
 }
 
 function isStored(answer: unknown): answer is Stored<KubernetesObject> {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { History, Lines, type ReconcileRecord } from "./explain.ts";
+
+function record(more: Partial<ReconcileRecord> = {}): Omit<ReconcileRecord, "times"> {
+  return { at: "t", because: ["listed"], waitedMs: 0, tookMs: 1, read: [], wrote: [], notes: [], ended: "done", ...more };
+}
+
+describe("what is remembered of reconciles", () => {
+  it("is the last ones of a key, newest last", () => {
+    const history = new History({ perKey: 2 });
+    for (const ended of ["failed: a", "failed: b", "done"]) history.add("home/a", record({ ended }));
+    expect(history.of("home/a").map(({ ended }) => ended)).toEqual(["failed: b", "done"]);
+    expect(history.of("home/b")).toEqual([]);
+  });
+
+  it("counts what went the same way instead of forgetting what mattered", () => {
+    const history = new History({ perKey: 2 });
+    history.add("a", record({ wrote: ["apply Pod home/a-0 → @18"] }));
+    for (let at = 1; at <= 100; at += 1) history.add("a", record({ at: `t${at}` }));
+    expect(history.of("a").map(({ at, wrote, times }) => [at, wrote.length, times])).toEqual([
+      ["t", 1, 1],
+      ["t100", 0, 100],
+    ]);
+  });
+
+  it("never counts two writes as one, nor two different notes", () => {
+    const history = new History();
+    for (const wrote of [["apply"], ["apply"]]) history.add("a", record({ wrote }));
+    for (const notes of [["below the threshold"], ["cooling down"]]) history.add("b", record({ notes }));
+    expect([history.of("a").length, history.of("b").length]).toEqual([2, 2]);
+  });
+
+  it("is forgotten for the keys that were reconciled longest ago", () => {
+    const history = new History({ keys: 2 });
+    for (const key of ["a", "b", "a", "c"]) history.add(key, record());
+    expect(history.keys()).toEqual(["a", "c"]);
+  });
+
+  it("has an end, and says what is missing", () => {
+    const lines = new Lines();
+    for (let number = 0; number < 30; number += 1) lines.add(`Pod ${number}`);
+    expect(lines.list()).toHaveLength(25);
+    expect(lines.list().at(-1)).toBe("… and 6 more");
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { hashOf, Settled } from "./settled.ts";
+
+describe("what we want", () => {
+  it("is so if it is there, with whatever the server added", () => {
+    const settled = new Settled();
+    const actual = { spec: { replicas: 3, strategy: { type: "RollingUpdate" } } };
+    expect([settled.isSo("u", { spec: { replicas: 3 } }, actual), settled.isSo("u", { spec: { replicas: 2 } }, actual)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  const rewritten = [
+    { name: "a quantity", wanted: { cpu: "1000m" }, stored: { cpu: "1" }, drifted: { cpu: "2" } },
+    {
+      name: "an empty map that is dropped",
+      wanted: { a: 1, labels: {} },
+      stored: { a: 1 },
+      drifted: { a: 1, labels: { x: "y" } },
+    },
+    { name: "a list that others add to", wanted: [{ n: "a" }], stored: [{ n: "a" }, { n: "b" }], drifted: [{ n: "b" }] },
+    { name: "a field that the cache does not keep", wanted: { a: 1, b: 2 }, stored: { a: 1 }, drifted: { a: 3 } },
+  ];
+  it.each(rewritten)("is as good as it gets once it was written: $name", ({ wanted, stored, drifted }) => {
+    const settled = new Settled();
+    expect(settled.isSo("u", wanted, stored)).toBe(false);
+    settled.remember("u", wanted, stored);
+    expect(settled.isSo("u", wanted, stored)).toBe(true);
+    expect(settled.isSo("u", wanted, drifted)).toBe(false);
+    expect(settled.isSo("another", wanted, stored)).toBe(false);
+    settled.forget("u");
+    expect(settled.isSo("u", wanted, stored)).toBe(false);
+  });
+
+  it("is written again when something else is wanted", () => {
+    const settled = new Settled();
+    settled.remember("u", { cpu: "1000m" }, { cpu: "1" });
+    expect(settled.isSo("u", { cpu: "1001m" }, { cpu: "1" })).toBe(false);
+  });
+
+  it("has one hash, whatever the order of its properties", () => {
+    expect(hashOf({ a: 1, b: [{ c: 2, d: undefined }] })).toBe(hashOf({ b: [{ c: 2 }], a: 1 }));
+    expect(hashOf({ a: [1, 2] })).not.toBe(hashOf({ a: [2, 1] }));
+  });
+});
