@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
 
-export interface Screen {
+interface Screen {
   write(text: string): boolean;
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -14,7 +14,7 @@ import {
 } from "./certificates.ts";
 
 /** Paths of a certificate and its key. */
-export interface CertifiedFiles {
+interface CertifiedFiles {
   readonly certificate: string;
   readonly key: string;
 }

@@ -2,13 +2,13 @@
 // process inside (probe-inside.ts), which goes on until the answer is yes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Place } from "./place.ts";
 
 /** Resolves when https://127.0.0.1:PORT/healthz of the place answers 200. Rejects when the signal fires. */
 export function answersInside(place: Place, port: number): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
-    const script = join(import.meta.dirname, "probe-inside.ts");
+    const script = fileURLToPath(new URL("./probe-inside.ts", import.meta.url));
     const [command = "", ...args] = place.command([process.execPath, script, String(port), "/healthz"]);
     const child = spawn(command, args, { stdio: ["pipe", "ignore", "inherit"], signal });
     const [code] = await once(child, "exit");
