@@ -40,7 +40,7 @@ export async function findBinaries<Name extends BinaryName>(
   const looks = await Promise.all(names.map((name) => lookFor(binaryOf(name, search.kubernetes), search)));
   const paths: Partial<Record<BinaryName, string>> = {};
   // One after the other: a build keeps every core busy by itself.
-  for (const { binary, path, tried } of looks) paths[binary.name] = path ?? (await make(binary, tried, search));
+  for (const { binary, path, tried } of looks) paths[binary.name] = path ?? (await makeMissing(binary, tried, search));
   return paths as Record<Name, string>;
 }
 
@@ -72,7 +72,7 @@ async function lookFor(binary: Binary, search: Search): Promise<Look> {
 }
 
 /** Makes a binary that is nowhere yet, in the first way that works. */
-async function make(binary: Binary, lookedIn: readonly Attempt[], search: Search): Promise<string> {
+async function makeMissing(binary: Binary, lookedIn: readonly Attempt[], search: Search): Promise<string> {
   await using workshop = await enterWorkshop(binary, search);
   const made = await findCached(binary, search); // by whoever was in the workshop before us
   if ("path" in made) return made.path;

@@ -23,6 +23,7 @@ async function downloadKubernetes(binary: Binary, folder: string, search: Search
 }
 
 async function downloadEtcd(binary: Binary, folder: string, search: Search): Promise<string> {
+  const { env, signal } = search;
   const site = search.mirror ?? "https://github.com/etcd-io/etcd/releases/download";
   const stem = `etcd-v${binary.version}-linux-${search.architecture}`;
   const url = `${site}/v${binary.version}/${stem}.tar.gz`;
@@ -30,8 +31,8 @@ async function downloadEtcd(binary: Binary, folder: string, search: Search): Pro
   await downloadVerified(binary, { url, sums: `${site}/v${binary.version}/SHA256SUMS`, to }, search);
   // Not the owner of the archive: root's tar would hand the file to whatever user has that number here.
   const extract = ["-xzf", to, "-C", folder, "--no-same-owner", "--strip-components=1", `${stem}/etcd`];
-  await run("tar", extract, search).catch((error) => {
-    search.signal?.throwIfAborted();
+  await run("tar", extract, { env, signal }).catch((error) => {
+    signal?.throwIfAborted();
     throw new DownloadError(url, `cannot be unpacked: ${reasonOf(error)}`, error);
   });
   return join(folder, "etcd");
