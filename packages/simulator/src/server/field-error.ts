@@ -1,0 +1,73 @@
+// One complaint about one field, in the words of the real API server (apimachinery's field.Error). A refusal lists them
+// twice: as one sentence for people, and as `details.causes` for programs.
+import type { Cause } from "@memhog/runtime";
+
+export interface FieldError {
+  /** Like `FieldValueInvalid`. */
+  readonly reason: string;
+  /** Like `spec.containers[0].image`. */
+  readonly field: string;
+  /** Without the field: `Invalid value: "X": must be positive`. */
+  readonly message: string;
+}
+
+/** A field that is not set, or empty. */
+export function required(field: string, detail = ""): FieldError {
+  return { reason: "FieldValueRequired", field, message: withDetail("Required value", detail) };
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return { reason: "FieldValueInvalid", field, message: withDetail(`Invalid value: ${shown(value)}`, detail) };
+}
+
+/** A value of the wrong JSON type; custom resources say so in this way. */
+export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
+  return { reason: "FieldValueTypeInvalid", field, message: withDetail(`Invalid value: ${shown(value)}`, detail) };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const values = [...supported].sort().map((each) => JSON.stringify(each));
+  const message = `Unsupported value: ${shown(value)}: supported values: ${values.join(", ")}`;
+  return { reason: "FieldValueNotSupported", field, message };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
+}
+
+export function notFoundField(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
+}
+
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { reason: "FieldValueForbidden", field, message: withDetail("Forbidden", detail) };
+}
+
+export function tooLong(field: string, maxLength: number): FieldError {
+  const message = `Too long: may not be more than ${maxLength} bytes`;
+  return { reason: "FieldValueTooLong", field, message };
+}
+
+export function tooMany(field: string, actual: number, max: number): FieldError {
+  const message = `Too many: ${actual}: must have at most ${max} item${max === 1 ? "" : "s"}`;
+  return { reason: "FieldValueTooMany", field, message };
+}
+
+/** "spec.replicas: Required value", or "[a, b]" for several. */
+export function sentenceOf(errors: readonly FieldError[]): string {
+  const sentences = errors.map(({ field, message }) => `${field}: ${message}`);
+  return sentences.length === 1 ? (sentences[0] ?? "") : `[${sentences.join(", ")}]`;
+}
+
+export function causesOf(errors: readonly FieldError[]): readonly Cause[] {
+  return errors.map(({ reason, field, message }) => ({ reason, message, field }));
+}
+
+/** As Go prints it: text in quotes, objects as JSON. */
+function shown(value: unknown): string {
+  return value === undefined ? "null" : JSON.stringify(value);
+}
+
+function withDetail(message: string, detail: string): string {
+  return detail === "" ? message : `${message}: ${detail}`;
+}

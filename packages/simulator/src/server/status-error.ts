@@ -1,0 +1,156 @@
+// How the API says no: one error class and one factory per reason, with the codes, sentences and details of the real one.
+// Whoever throws a StatusError inside the server has decided the answer.
+import type { Cause, StatusDetails } from "@memhog/runtime";
+import { causesOf, type FieldError, sentenceOf } from "./field-error.ts";
+
+/** What a refusal is about: "pods", or "deployments" of "apps". */
+export interface Subject {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** `metav1.Status`, as it is sent. */
+export interface StatusBody {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: Readonly<Record<string, never>>;
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+export interface Failure {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly details?: StatusDetails;
+}
+
+export class StatusError extends Error {
+  override readonly name = "StatusError";
+  /** Stable, like the reason: "STATUS_NOT_FOUND". */
+  readonly code: string;
+  readonly body: StatusBody;
+
+  constructor({ code, reason, message, details }: Failure) {
+    super(message);
+    this.code = `STATUS_${reason.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
+    const common = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+    this.body = { ...common, message, ...(reason && { reason }), ...(details && { details }), code };
+  }
+
+  /** The HTTP status. */
+  get status(): number {
+    return this.body.code;
+  }
+}
+
+/** "pods", "deployments.apps": as sentences spell it. */
+function spelled({ group, plural }: Subject): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+/** Details name the plural as `kind`; only `Invalid` names the kind itself. */
+function details({ group, plural }: Subject, name: string): StatusDetails {
+  return { ...(name && { name }), ...(group && { group }), kind: plural };
+}
+
+export function notFound(subject: Subject, name: string): StatusError {
+  const message = `${spelled(subject)} "${name}" not found`;
+  return new StatusError({ code: 404, reason: "NotFound", message, details: details(subject, name) });
+}
+
+/** No such path, rather than no such object. */
+export function noSuchResource(): StatusError {
+  const message = "the server could not find the requested resource";
+  return new StatusError({ code: 404, reason: "NotFound", message, details: {} });
+}
+
+export function alreadyExists(subject: Subject, name: string): StatusError {
+  const message = `${spelled(subject)} "${name}" already exists`;
+  return new StatusError({ code: 409, reason: "AlreadyExists", message, details: details(subject, name) });
+}
+
+export const changedMeanwhile = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(subject: Subject, name: string, why = changedMeanwhile, causes?: readonly Cause[]): StatusError {
+  const message = `Operation cannot be fulfilled on ${spelled(subject)} "${name}": ${why}`;
+  return new StatusError({
+    code: 409,
+    reason: "Conflict",
+    message,
+    details: { ...details(subject, name), ...(causes && { causes }) },
+  });
+}
+
+/** `kind` is the kind itself here, "Pod", with its group. */
+export function invalid(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const spelledKind = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
+  const about = { ...(name && { name }), ...(kind.group && { group: kind.group }), kind: kind.kind };
+  return new StatusError({
+    code: 422,
+    reason: "Invalid",
+    message: `${spelledKind} ${JSON.stringify(name)} is invalid: ${sentenceOf(errors)}`,
+    details: { ...about, causes: causesOf(errors) },
+  });
+}
+
+export function forbidden(subject: Subject, name: string, why: string, causes?: readonly Cause[]): StatusError {
+  const message = `${spelled(subject)} "${name}" is forbidden: ${why}`;
+  return new StatusError({
+    code: 403,
+    reason: "Forbidden",
+    message,
+    details: { ...details(subject, name), ...(causes && { causes }) },
+  });
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError({ code: 400, reason: "BadRequest", message });
+}
+
+/** The version or the page that was asked for is of a past that is forgotten. */
+export function expired(message: string): StatusError {
+  return new StatusError({ code: 410, reason: "Expired", message });
+}
+
+/** A version that has not been reached. */
+export function tooLargeResourceVersion(asked: bigint, current: bigint): StatusError {
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+  return new StatusError({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
+}
+
+export function tooManyRequests(message: string, more: StatusDetails = {}): StatusError {
+  return new StatusError({ code: 429, reason: "TooManyRequests", message, details: more });
+}
+
+export function methodNotAllowed(): StatusError {
+  const message = "the server does not allow this method on the requested resource";
+  return new StatusError({ code: 405, reason: "MethodNotAllowed", message, details: {} });
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  return new StatusError({ code: 415, reason: "UnsupportedMediaType", message });
+}
+
+export function internalError(why: string): StatusError {
+  const details = { causes: [{ message: why }] };
+  return new StatusError({ code: 500, reason: "InternalError", message: `Internal error occurred: ${why}`, details });
+}
+
+export function serviceUnavailable(message: string): StatusError {
+  return new StatusError({ code: 503, reason: "ServiceUnavailable", message });
+}
+
+/** What a real cluster does and this one does not: said clearly, never guessed. The README lists them. */
+export function notImplemented(what: string): StatusError {
+  return new StatusError({ code: 501, reason: "NotImplemented", message: `the simulator does not implement ${what}` });
+}
