@@ -22,15 +22,16 @@ export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   // The places before the point decide, unless they are as many; then the exponents are near enough to be made equal.
   const [placesA, placesB] = [places(a), places(b)];
   if (placesA !== placesB) return order(placesA * signA, placesB * signA);
-  const exponent = Math.min(a.exponent, b.exponent);
-  return order(scaleDown(a, exponent), scaleDown(b, exponent));
+  const aligned = align(a, b);
+  return order(aligned.a, aligned.b);
 }
 
-export function addDecimals(a: Decimal, b: Decimal): Decimal {
-  if (b.digits === 0n) return a;
-  if (a.digits === 0n) return b;
+/** The digits of two numbers at the smaller one of their exponents, where they can be added. */
+export function align(a: Decimal, b: Decimal): { readonly a: bigint; readonly b: bigint; readonly exponent: number } {
+  if (b.digits === 0n) return { a: a.digits, b: 0n, exponent: a.exponent };
+  if (a.digits === 0n) return { a: 0n, b: b.digits, exponent: b.exponent };
   const exponent = Math.min(a.exponent, b.exponent);
-  return { digits: scaleDown(a, exponent) + scaleDown(b, exponent), exponent };
+  return { a: scaleDown(a, exponent), b: scaleDown(b, exponent), exponent };
 }
 
 /** The digits at another exponent, and whether something was cut off (towards zero) on the way there. */

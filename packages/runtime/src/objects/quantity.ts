@@ -10,7 +10,7 @@
 //     wanted.value()                                                    // 603979776n: bytes
 //
 // Where we differ, on purpose: `value` is a bigint and exact where Go's int64 overflows in silence.
-import { addDecimals, compareDecimals, type Decimal, rescale, roundUp, signOf } from "./decimal.ts";
+import { align, compareDecimals, type Decimal, rescale, roundUp, signOf } from "./decimal.ts";
 import { formatCanonically, type QuantityFormat } from "./quantity-format.ts";
 import { isInt64, type ParsedQuantity, parseText, QuantityError } from "./quantity-parser.ts";
 
@@ -51,8 +51,9 @@ export class Quantity {
   /** The sum, in this one's format; in the other's if this is zero. */
   add(other: Quantity): Quantity {
     const format = this.sign === 0 ? other.format : this.format;
-    const number = addDecimals(this.#number, other.#number);
-    return new Quantity({ number, format, wide: this.#wide || other.#wide || !isInt64(number.digits) });
+    const { a, b, exponent } = align(this.#number, other.#number);
+    const wide = this.#wide || other.#wide || ![a, b, a + b].every(isInt64);
+    return new Quantity({ number: { digits: a + b, exponent }, format, wide });
   }
 
   /** The difference, in this one's format; in the other's if this is zero. */
