@@ -74,6 +74,8 @@ export interface WatchOptions<T extends KubernetesObject> {
   readonly idleMs?: number | undefined;
   /** Applied to each object as soon as it is parsed, so that what is not needed dies young. */
   readonly project?: ((object: Stored<T>) => Stored<T>) | undefined;
+  /** Called when the server has accepted the watch. On a quiet kind the first event may be long in coming. */
+  readonly onOpen?: (() => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

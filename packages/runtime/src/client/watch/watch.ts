@@ -43,6 +43,7 @@ export async function* watchKind<T extends KubernetesObject>(
   using either = anySignal([options.signal, idle.signal]);
   try {
     const chunks = await open(attempt, kind, options, tools, either.signal);
+    options.onOpen?.();
     yield* eventsIn(attempt, heeding(attempt, chunks, idle), options, tools);
   } catch (error) {
     throw endOf(attempt, error, options.signal, idle.signal);
