@@ -13,6 +13,8 @@ export type { KubernetesObject, Metadata, Reference } from "./api/objects.ts";
 export type { Cluster } from "./cluster.ts";
 export type { Controller } from "./control-plane/control-plane.ts";
 export * from "./errors.ts";
+export { buildImage, type ImageSpec } from "./images/image.ts";
+export { busyboxImage, nodeImage, programImage } from "./images/programs.ts";
 export type { StartOptions } from "./options.ts";
 export { type Progress, progressOn, silent } from "./progress.ts";
 export { startCluster } from "./start.ts";

@@ -47,21 +47,17 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
     );
   });
 
-  it("works on after its controllers were stopped and started", async () => {
+  it("works on after its controllers were stopped and started, and says what there is to stop", async () => {
     await using cluster = await startCluster();
+    await expect(cluster.stop("kubelet")).rejects.toMatchObject({
+      code: "UNKNOWN_COMPONENT",
+      message: expect.stringContaining("etcd, kube-apiserver, kube-controller-manager"),
+    });
     await cluster.stop("kube-controller-manager");
     await cluster.stop("kube-controller-manager");
     await cluster.start("kube-controller-manager");
     await cluster.start("kube-controller-manager");
     await cluster.namespace();
-  });
-
-  it("says which components there are to stop", async () => {
-    await using cluster = await startCluster({ controllers: [] });
-    await expect(cluster.stop("kubelet")).rejects.toMatchObject({
-      code: "UNKNOWN_COMPONENT",
-      message: expect.stringContaining("etcd, kube-apiserver"),
-    });
   });
 
   it("has a neighbour, and neither disturbs the other", async () => {
@@ -74,8 +70,9 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
     expect((await one.get(note))?.data).toEqual({ text: "still here" });
   });
 
-  it("leaves nothing, neither process nor file", async () => {
+  it("is the only one of its name, and leaves nothing, neither process nor file", async () => {
     const cluster = await startCluster({ name: "short-lived" });
+    await expect(startCluster({ name: "short-lived" })).rejects.toMatchObject({ code: "CLUSTER_EXISTS" });
     expect(leftBehind().sort()).toEqual(["etcd", "kube-apiserver", "kube-controller-manager"]);
     await cluster.down();
     await cluster.down();
@@ -137,11 +134,6 @@ describe("a cluster that cannot be", () => {
     });
     server.close();
     expect(await readdir(home)).toEqual([]);
-  });
-
-  it("because there is one of that name", async () => {
-    await using _cluster = await startCluster({ name: "only-one", controllers: [] });
-    await expect(startCluster({ name: "only-one" })).rejects.toMatchObject({ code: "CLUSTER_EXISTS" });
   });
 
   it("because a component does not start: its log is in the message, and kept", async () => {

@@ -3,8 +3,10 @@
 //
 // LOCALCLUSTER_KUBERNETES says which version; the newest unless it is set.
 import type { TestProject } from "vitest/node";
-import { type BinaryName, findBinaries } from "./binaries/binaries.ts";
+import { findBinaries } from "./binaries/binaries.ts";
 import type { Cluster } from "./cluster.ts";
+import { LocalClusterError } from "./errors.ts";
+import { nodeTools, prometheusTools } from "./node/packages.ts";
 import { checkNodeIsPossible } from "./node/requirements.ts";
 import { type Progress, progressOn } from "./progress.ts";
 import { startCluster } from "./start.ts";
@@ -22,7 +24,7 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubernetes = process.env.LOCALCLUSTER_KUBERNETES || undefined;
   const progress = progressOn();
-  await findBinaries(await neededBinaries(), { kubernetes, progress });
+  await prepare(kubernetes, progress);
   const theEnd = new AbortController();
   const starts: Promise<Cluster>[] = [];
   const sharing = await shareClusters(async (nodes) => {
@@ -51,12 +53,17 @@ function optionsFor(nodes: Nodes) {
   return { nodes, audit: true, prometheus: nodes === "real" && { scrapeInterval: "2s" } };
 }
 
-async function neededBinaries(): Promise<readonly BinaryName[]> {
-  const always: readonly BinaryName[] = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"];
+/** What takes long the first time, and nothing after that. */
+async function prepare(kubernetes: string | undefined, progress: Progress): Promise<void> {
+  await findBinaries(["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"], { kubernetes, progress });
   try {
     await checkNodeIsPossible();
-    return [...always, "kube-scheduler", "kubelet", "kube-proxy"];
-  } catch {
-    return always; // tests that need a node will say why there is none
+    await findBinaries(["kube-scheduler", "kubelet", "kube-proxy"], { kubernetes, progress });
+    await nodeTools({ progress });
+    await prometheusTools({ progress });
+  } catch (error) {
+    if (!(error instanceof LocalClusterError)) throw error;
+    // Not a reason to run no test at all: those that need a node will fail, and say this once more.
+    progress.say(`no real node in this run: ${error.message}`);
   }
 }
