@@ -99,6 +99,13 @@ describe("every call ends", () => {
     await expect(client.get(Pod, web, { signal: controller.signal })).rejects.toThrow("changed my mind");
   });
 
+  it("and a deadline that passes between attempts tells what they met", async () => {
+    const { client, clock } = clientAnswering((_, call) => (call === 1 ? { status: 503, body: "no etcd" } : never()));
+    const call = client.get(Pod, web).catch((error: unknown) => error);
+    await clock.advance(30_000);
+    expect(await call).toMatchObject({ code: "TRANSPORT_TIMEOUT", message: expect.stringContaining("no etcd") });
+  });
+
   it("and leaves no timer behind", async () => {
     const { client, clock } = clientAnswering(() => ({}));
     await client.get(Pod, web);

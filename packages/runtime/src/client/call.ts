@@ -18,6 +18,8 @@ export interface Call {
   readonly options: CallOptions;
   /** 429 is for the caller to hear: an eviction that a disruption budget forbids. @default false */
   readonly busyIsAnswer?: boolean;
+  /** One attempt and no more: for callers with a back-off of their own. @default false */
+  readonly once?: boolean;
 }
 
 export interface Caller {
@@ -53,6 +55,8 @@ interface Progress {
   readonly deadline: number;
   /** Whether the server can have seen the attempt that is under way. */
   sent: boolean;
+  /** Why the attempt before was not the last. */
+  lastError?: unknown;
 }
 
 async function withinTime(call: Call, tools: CallTools, stream: boolean): Promise<TransportResponse> {
@@ -68,7 +72,7 @@ async function withinTime(call: Call, tools: CallTools, stream: boolean): Promis
   } catch (error) {
     linked[Symbol.dispose]();
     if (call.options.signal?.aborted) throw call.options.signal.reason;
-    throw timeout.signal.aborted ? timedOut(timeout.signal.reason, progress.sent) : error;
+    throw timeout.signal.aborted ? timedOut(timeout.signal.reason, progress) : error;
   } finally {
     cancel();
     // A stream goes on after this, and its signal with it; it is the caller's own and short-lived (watch.ts).
@@ -76,9 +80,10 @@ async function withinTime(call: Call, tools: CallTools, stream: boolean): Promis
   }
 }
 
-function timedOut(reason: UnansweredError, sent: boolean): TimeoutError {
+function timedOut({ message }: UnansweredError, { sent, lastError }: Progress): TimeoutError {
+  const before = lastError instanceof Error ? ` (an attempt before: ${lastError.message})` : "";
   const remedy = sent ? "whether the server acted is unknown: read before assuming" : "it was never sent";
-  return new TimeoutError(`${reason.message} → ${remedy}`, { outcome: sent ? "unknown" : "not-sent", cause: reason });
+  return new TimeoutError(`${message}${before} → ${remedy}`, { outcome: sent ? "unknown" : "not-sent", cause: lastError });
 }
 
 async function untilAnswered(call: Call, tools: CallTools, stream: boolean, progress: Progress): Promise<TransportResponse> {
@@ -92,8 +97,9 @@ async function untilAnswered(call: Call, tools: CallTools, stream: boolean, prog
     const { response, error, delayMs } = await attemptOnce(call, tools, stream, progress.signal, attempt);
     if (response !== undefined) return response;
     // A pause that the deadline would cut short helps nobody: say now what is wrong rather than later that time is up.
-    if (delayMs === undefined || environment.clock.monotonic() + delayMs >= progress.deadline) throw error;
+    if (call.once || delayMs === undefined || environment.clock.monotonic() + delayMs >= progress.deadline) throw error;
     progress.sent = false;
+    progress.lastError = error;
     await environment.clock.sleep(delayMs, progress.signal);
   }
 }

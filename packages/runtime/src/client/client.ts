@@ -39,7 +39,7 @@ export interface ListOptions extends CallOptions {
   readonly labelSelector?: string | undefined;
   /** Like "spec.nodeName=node-1". */
   readonly fieldSelector?: string | undefined;
-  /** Objects per page. @default no limit for `list`, 500 for `listAll` */
+  /** Objects per page. @default no limit for `list`, 200 for `listAll` */
   readonly limit?: number | undefined;
   /** Where the page before said to go on. */
   readonly continue?: string | undefined;

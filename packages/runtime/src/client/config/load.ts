@@ -12,6 +12,7 @@ import type { ConnectionConfig } from "./config.ts";
 import { connectionOf } from "./context.ts";
 import { inClusterConfig, isInCluster } from "./in-cluster.ts";
 import { readKubeconfigs } from "./kubeconfig-file.ts";
+import { proxyFromEnvironment } from "./proxy.ts";
 
 export interface ConfigOptions {
   /** This file and no other; it must exist. */
@@ -28,10 +29,14 @@ export interface ConfigOptions {
 export async function loadConfig(options: ConfigOptions = {}): Promise<ConnectionConfig> {
   const { env = process.env, kubeconfig, context, serviceAccountFolder: folder } = options;
   const listed = (env.KUBECONFIG ?? "").split(delimiter).filter((path) => path !== "");
-  if (kubeconfig !== undefined) return fromFiles([kubeconfig], context);
-  if (listed.length > 0) return fromFiles(listed, context);
-  if (context === undefined && (await isInCluster({ env, folder }))) return inClusterConfig({ env, folder });
-  return fromFiles([join(env.HOME || homedir(), ".kube", "config")], context);
+  if (kubeconfig !== undefined) return found(await fromFiles([kubeconfig], context), env);
+  if (listed.length > 0) return found(await fromFiles(listed, context), env);
+  if (context === undefined && (await isInCluster({ env, folder }))) return found(await inClusterConfig({ env, folder }), env);
+  return found(await fromFiles([join(env.HOME || homedir(), ".kube", "config")], context), env);
+}
+
+function found(config: ConnectionConfig, env: NodeJS.ProcessEnv): ConnectionConfig {
+  return { ...config, proxyUrl: config.proxyUrl ?? proxyFromEnvironment(config.server, env) };
 }
 
 async function fromFiles(paths: readonly string[], context: string | undefined): Promise<ConnectionConfig> {

@@ -211,6 +211,12 @@ describe("a watch fails", () => {
     expect((await watching(it.watch({ sendInitialEvents: true }))).end).toBeInstanceOf(errors.InvalidError);
   });
 
+  it("at once when nobody is there: reconnecting is the trade of whoever watches", async () => {
+    await using it = await serving(() => {});
+    await it.server[Symbol.asyncDispose]();
+    expect((await watching(it.watch())).end).toMatchObject({ code: "TRANSPORT_FAILED", outcome: "not-sent" });
+  });
+
   it("with the reason of the signal, before, between and during events", async () => {
     await using it = await serving((response) => response.write(event("ADDED", "a")));
     const controller = new AbortController();

@@ -69,7 +69,8 @@ function open<T extends KubernetesObject>(
     timeoutSeconds: options.timeoutSeconds ?? Math.round(300 + 300 * environment.random()),
   };
   const request = { method: "GET", path: collectionPath(kind, options.namespace), query } as const;
-  return caller.stream({ attempt, request, options: { signal } });
+  // Whoever watches has a back-off of its own; a second one inside would only make it wait for both.
+  return caller.stream({ attempt, request, options: { signal }, once: true });
 }
 
 /** The chunks as they come, with the watchdog awake exactly while we wait for one. */
