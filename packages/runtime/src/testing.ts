@@ -1,6 +1,11 @@
 // The second door: what tests of operators and of the runtime itself need, and production code does not. Time that a
-// test moves by hand, chance that repeats, objects with good defaults, and waiting for the state of the world.
+// test moves by hand, chance that repeats, objects with good defaults, a record of every API call, and waiting for the
+// state of the world.
+export type { CallFault, JournalEntry, JournalEvent, JournalOptions } from "./client/journal.ts";
+export { describeCall, Journal } from "./client/journal.ts";
 export type { ManualClock, ManualClockOptions } from "./concurrency/manual-clock.ts";
 export { manualClock, manualEnvironment, seededRandom } from "./concurrency/manual-clock.ts";
+export type { DeepPartial } from "./testing/builders.ts";
+export { aDeployment, aNode, anObject, aPod } from "./testing/builders.ts";
 export type { EventuallyOptions } from "./testing/eventually.ts";
 export { eventually, NeverHeldError } from "./testing/eventually.ts";

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { aDeployment, aNode, anObject, aPod } from "./builders.ts";
+
+describe("builders", () => {
+  it("make objects as the API server would have stored them", () => {
+    expect(anObject(ConfigMap, { data: { a: "1" } })).toEqual({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: {
+        name: "example",
+        namespace: "default",
+        uid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/),
+        resourceVersion: "1",
+        generation: 1,
+        creationTimestamp: "2026-01-01T00:00:00Z",
+      },
+      data: { a: "1" },
+    });
+  });
+
+  it("give no namespace to what has none", () => expect(anObject(Namespace).metadata).not.toHaveProperty("namespace"));
+
+  it("lay what is given over the default, object by object, and replace lists", () => {
+    const pod = aPod({ metadata: { name: "hungry" }, status: { phase: "Failed", containerStatuses: [] } });
+    expect(pod.metadata).toMatchObject({ name: "hungry", namespace: "default" });
+    expect(pod.status).toMatchObject({ phase: "Failed", qosClass: "Burstable", containerStatuses: [] });
+    expect(pod.spec.containers[0]?.resources?.limits).toEqual({ memory: "384Mi" });
+  });
+
+  it("make the same object each time, and another identity for another name", () => {
+    expect(aPod()).toEqual(aPod());
+    expect(aPod({ metadata: { name: "other" } }).metadata.uid).not.toBe(aPod().metadata.uid);
+    expect(aDeployment().metadata.uid).not.toBe(aPod().metadata.uid);
+  });
+
+  it("agree with each other", () => {
+    expect(aPod().spec.nodeName).toBe(aNode().metadata.name);
+    expect(aDeployment().spec.template.metadata?.labels).toEqual(aDeployment().spec.selector.matchLabels);
+  });
+});

@@ -1,0 +1,103 @@
+// Objects for tests, as the API server would have stored them: valid, with an identity, and dull. A row of a table then
+// shows only what matters to it:
+//
+//     aPod({ metadata: { name: "hungry" }, status: { phase: "Failed" } })
+//
+// What is given is laid over the default, object by object; lists replace. The same input makes the same object, UID and
+// all, so that expectations can be written down.
+import { createHash } from "node:crypto";
+import { isRecord } from "../objects/diff.ts";
+import { Deployment } from "../objects/kinds/apps.ts";
+import { Node } from "../objects/kinds/core/node.ts";
+import { Pod } from "../objects/kinds/core/pod.ts";
+import { apiVersionOf, type Kind, type KubernetesObject, type Stored } from "../objects/object.ts";
+
+/** Some of a value, at any depth. Lists are given whole. */
+export type DeepPartial<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** When everything in these tests was made. */
+const creationTimestamp = "2026-01-01T00:00:00Z";
+
+/** An object of any kind, named "example" in the namespace "default" unless told otherwise. */
+export function anObject<T extends KubernetesObject>(kind: Kind<T>, ...given: readonly DeepPartial<NoInfer<T>>[]): Stored<T> {
+  const { metadata, ...rest } = given.reduce<Json>((under, over) => overlay(under, over as Json), {});
+  const named = { name: "example", ...(kind.namespaced && { namespace: "default" }), ...(isRecord(metadata) ? metadata : {}) };
+  const identity = { uid: uidOf(kind, named), resourceVersion: "1", generation: 1, creationTimestamp };
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: { ...identity, ...named },
+    ...rest,
+  } as unknown as Stored<T>;
+}
+
+/** A pod that runs and is ready: one container, "main", with 256Mi requested of a limit of 384Mi. */
+export function aPod(given: DeepPartial<Pod> = {}): Stored<Pod> {
+  const resources = { requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "384Mi" } };
+  const runs: DeepPartial<Pod> = {
+    spec: { nodeName: "node-1", restartPolicy: "Always", containers: [{ name: "main", image: "example.com/main:1", resources }] },
+    status: {
+      phase: "Running",
+      qosClass: "Burstable",
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: creationTimestamp }],
+      containerStatuses: [
+        {
+          name: "main",
+          ready: true,
+          started: true,
+          restartCount: 0,
+          state: { running: { startedAt: creationTimestamp } },
+          allocatedResources: resources.requests,
+          resources,
+        },
+      ],
+    },
+  };
+  return anObject(Pod, runs, given);
+}
+
+/** A node that is ready, with 4 CPUs and 8Gi. */
+export function aNode(given: DeepPartial<Node> = {}): Stored<Node> {
+  const room = { cpu: "4", memory: "8Gi", pods: "110" };
+  const ready = { type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: creationTimestamp } as const;
+  return anObject(
+    Node,
+    { metadata: { name: "node-1" }, status: { capacity: room, allocatable: room, conditions: [ready] } },
+    given,
+  );
+}
+
+/** A Deployment of three pods, all of them available, whose rollout has ended. */
+export function aDeployment(given: DeepPartial<Deployment> = {}): Stored<Deployment> {
+  const labels = { "app.kubernetes.io/name": "example" };
+  const replicas = 3;
+  const settled: DeepPartial<Deployment> = {
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/main:1" }] } },
+    },
+    status: { observedGeneration: 1, replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas },
+  };
+  return anObject(Deployment, settled, given);
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function overlay(under: Json, over: Json): Json {
+  const laid = Object.entries(over).map(([key, value]) => {
+    const below = under[key];
+    return [key, isRecord(below) && isRecord(value) ? overlay(below, value) : value] as const;
+  });
+  return { ...under, ...Object.fromEntries(laid) };
+}
+
+function uidOf({ group, kind }: Kind, { namespace, name }: Json): string {
+  const hex = createHash("sha256").update(`${group}/${kind}/${namespace}/${name}`).digest("hex");
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
+}
