@@ -33,7 +33,7 @@ const wrongNumber = "unable to parse numeric part of quantity";
 
 /** The finest difference a quantity can have. */
 const nano = -9;
-export const maxInt64 = 2n ** 63n - 1n;
+const maxInt64 = 2n ** 63n - 1n;
 
 interface Parts {
   readonly text: string;
