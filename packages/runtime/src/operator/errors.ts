@@ -14,6 +14,11 @@ export class LeadershipLostError extends OperatorError {
   readonly code = "LEADERSHIP_LOST";
 }
 
+/** The options of an operator contradict each other. Only a change of the program helps. */
+export class OperatorOptionsError extends OperatorError {
+  readonly code = "OPERATOR_OPTIONS";
+}
+
 /** The operator was asked to stop. What is aborted with it was in order. */
 export class StoppingError extends OperatorError {
   readonly code = "OPERATOR_STOPPING";

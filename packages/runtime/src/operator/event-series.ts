@@ -7,6 +7,7 @@ import type { Environment } from "../concurrency/environment.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
 import type { ObjectReference } from "../objects/kinds/common.ts";
 import type { Event } from "../objects/kinds/events.ts";
+import { formatMicroTime } from "../objects/time.ts";
 
 /** Something worth telling whoever looks at an object with `kubectl describe`. */
 export interface EventInput {
@@ -99,7 +100,7 @@ export class EventSeries {
     const unique = this.#environment.uuid().replaceAll("-", "").slice(0, 16);
     return {
       metadata: { name: `${name.slice(0, 230)}.${unique}`, namespace },
-      eventTime: microTime(this.#environment.clock.now()),
+      eventTime: formatMicroTime(this.#environment.clock.now()),
       ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(note) },
       ...{ regarding, ...(related && { related }) },
       ...{ reportingController: this.#source.controller, reportingInstance: this.#source.instance.slice(0, 128) },
@@ -111,9 +112,6 @@ export class EventSeries {
 function identityOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): string {
   return [kind, namespace, name, uid, fieldPath].join("/");
 }
-
-/** RFC 3339 with six digits of a second. */
-export const microTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace("Z", "000Z");
 
 /** At most 1024 bytes, cut between two characters. */
 export function within1KiB(text: string): string {

@@ -7,7 +7,8 @@ import type { Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
 import { Event } from "../objects/kinds/events.ts";
-import { type EventInput, EventSeries, type EventSource, microTime, type Series } from "./event-series.ts";
+import { formatMicroTime } from "../objects/time.ts";
+import { type EventInput, EventSeries, type EventSource, type Series } from "./event-series.ts";
 
 export type EventOutcome = "created" | "updated" | "dropped" | "failed";
 
@@ -116,7 +117,7 @@ export class EventRecorder {
     const { client, environment } = this.#options;
     const { event, count } = entry.series;
     // The count may grow while we write; what is noted as written is what was sent.
-    const lastObservedTime = microTime(environment.clock.now());
+    const lastObservedTime = formatMicroTime(environment.clock.now());
     const limits = { signal, timeoutMs: 10_000 };
     if (entry.exists)
       await client.patch(Event, event.metadata, { type: "merge", body: { series: { count, lastObservedTime } } }, limits);

@@ -6,6 +6,7 @@ import { AlreadyExistsError, ConflictError, NotFoundError } from "../client/erro
 import type { Clock } from "../concurrency/environment.ts";
 import { Lease, type LeaseSpec } from "../objects/kinds/coordination.ts";
 import type { ObjectRef, Stored } from "../objects/object.ts";
+import { formatMicroTime } from "../objects/time.ts";
 
 export interface LeaseLockOptions {
   readonly client: Pick<Client, "find" | "create" | "update">;
@@ -115,9 +116,8 @@ export class LeaseLock {
     return holderIdentity !== "" && this.#options.clock.monotonic() - this.#seen.sinceMs < goodForMs;
   }
 
-  /** With six digits of a second, as the API wants it. */
   #now(): string {
-    return new Date(this.#options.clock.now()).toISOString().replace("Z", "000Z");
+    return formatMicroTime(this.#options.clock.now());
   }
 }
 

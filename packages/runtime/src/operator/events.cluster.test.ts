@@ -1,0 +1,61 @@
+// The API server validates Events strictly, and kubectl has its own idea of how to show them.
+import { testCluster } from "@memhog/localcluster/testing";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../concurrency/logger.ts";
+import { systemEnvironment } from "../concurrency/system-environment.ts";
+import { referenceTo } from "../controller/object-events.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { Event } from "../objects/kinds/events.ts";
+import { clientOf } from "../testing/cluster-client.ts";
+import { type EventOutcome, EventRecorder } from "./events.ts";
+
+describe("events on a real API server", () => {
+  it("are accepted, aggregated into one series, and shown by kubectl", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const namespace = cluster.defaultNamespace;
+    const outcomes: EventOutcome[] = [];
+    const recorder = new EventRecorder({
+      ...{ client, environment: systemEnvironment(), log: silentLogger, controller: "gordon-operator", instance: "gordon-1" },
+      onOutcome: (outcome) => outcomes.push(outcome),
+    });
+    const about = await client.create(ConfigMap, { metadata: { namespace, name: "a" } });
+    const event = {
+      regarding: referenceTo(ConfigMap, about),
+      type: "Warning",
+      reason: "ThresholdCrossed",
+      note: "ü".repeat(2_000),
+    } as const;
+    recorder.record(event);
+    await cluster.eventually(
+      () => outcomes,
+      (seen) => seen.includes("created"),
+    );
+    recorder.record(event);
+    const seen = async () =>
+      (await client.list(Event, { namespace })).items.filter(({ reason }) => reason === "ThresholdCrossed");
+    const [only, ...others] = await cluster.eventually(seen, ([first]) => first?.series?.count === 2);
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ reportingController: "gordon-operator", regarding: { name: "a", uid: about.metadata.uid } });
+    expect(await cluster.kubectl("events", "--for", "configmap/a")).toContain("ThresholdCrossed");
+    expect(outcomes).toEqual(["created", "updated"]);
+  });
+
+  it("about objects of the whole cluster are accepted too", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const outcomes: EventOutcome[] = [];
+    const recorder = new EventRecorder({
+      ...{ client, environment: systemEnvironment(), log: silentLogger, controller: "gordon-operator", instance: "gordon-1" },
+      onOutcome: (outcome) => outcomes.push(outcome),
+    });
+    const about = await client.get(Namespace, { name: cluster.defaultNamespace });
+    recorder.record({ regarding: referenceTo(Namespace, about), reason: "Looked", note: "at a namespace" });
+    await cluster.eventually(
+      () => outcomes,
+      (all) => all.length > 0,
+    );
+    expect(outcomes).toEqual(["created"]);
+  });
+});

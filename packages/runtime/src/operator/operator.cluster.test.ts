@@ -1,0 +1,190 @@
+// Whole operators, on a real API server: what a user would see of them.
+import { once } from "node:events";
+import { get } from "node:http";
+import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { silentLogger } from "../concurrency/logger.ts";
+import { child } from "../controller/children.ts";
+import { controller } from "../controller/controller.ts";
+import { done } from "../controller/outcome.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Event } from "../objects/kinds/events.ts";
+import { defineResource } from "../schema/define-resource.ts";
+import { clientOf } from "../testing/cluster-client.ts";
+import { allowed, denied } from "../webhook/admission.ts";
+import { webhookConfigurations } from "../webhook/configuration.ts";
+import { validate } from "../webhook/webhooks.ts";
+import { type Operator, operator } from "./operator.ts";
+import type { OperatorOptions } from "./options.ts";
+
+const Greeter = defineResource({
+  ...{ group: "operator.memhog.test", version: "v1", kind: "Greeter" },
+  spec: z.object({ words: z.string().max(100) }),
+  status: z.object({ greeted: z.string().optional() }),
+  conditions: {},
+});
+
+/** One replica: its reconciles are counted, and it ends with the test. */
+class Replica implements AsyncDisposable {
+  reconciles = 0;
+  readonly operator: Operator;
+  readonly #ending = new AbortController();
+  readonly running: Promise<void>;
+
+  constructor(cluster: TestCluster, options: Partial<OperatorOptions> = {}) {
+    const greeters = controller(Greeter, { owns: [ConfigMap] }, async (ref, ctx) => {
+      this.reconciles += 1;
+      const greeter = ctx.get(Greeter, ref);
+      if (greeter === undefined) return done();
+      await ctx.applyChildren(greeter, [
+        child(ConfigMap, { metadata: { name: `${ref.name}-words` }, data: { words: greeter.spec.words } }),
+      ]);
+      ctx.event(greeter, { reason: "Greeted", note: `said ${greeter.spec.words}` });
+      return done();
+    });
+    this.operator = operator({
+      ...{ name: "greeter-operator", controllers: [greeters], installCrds: [Greeter] },
+      ...{ kubeconfig: cluster.kubeconfig, namespaces: [cluster.defaultNamespace], log: silentLogger },
+      ...{ metricsBindAddress: "127.0.0.1:0", healthProbeBindAddress: "127.0.0.1:0" },
+      ...options,
+    });
+    this.running = this.operator.run(this.#ending.signal);
+  }
+
+  async read(which: "metrics" | "health", path: string): Promise<string> {
+    const port = this.operator.ports[which];
+    if (port === undefined) return "";
+    const [response] = await once(get({ host: "127.0.0.1", port, path, agent: false }), "response");
+    let text = "";
+    for await (const chunk of response) text += chunk;
+    return text;
+  }
+
+  /** As SIGTERM. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.running;
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.stop();
+  }
+}
+
+const greeter = (cluster: TestCluster, name: string, words: string) => ({
+  metadata: { namespace: cluster.defaultNamespace, name },
+  spec: { words },
+});
+
+describe("an operator on a real cluster", () => {
+  it("does its work, and can be asked about it: readiness, metrics, explain, events", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    await using replica = new Replica(cluster);
+    await cluster.eventually(
+      () => replica.read("health", "/readyz"),
+      (text) => text === "ok",
+    );
+    await client.create(Greeter, greeter(cluster, "a", "hello"));
+    const said = () => client.find(ConfigMap, { namespace: cluster.defaultNamespace, name: "a-words" });
+    await cluster.eventually(said, (found) => found?.data?.words === "hello");
+    const metrics = await replica.read("metrics", "/metrics");
+    for (const line of [
+      /^controller_runtime_reconcile_total\{.*controller="greeter".*\}/m,
+      /^workqueue_adds_total\{.*name="greeter".*\}/m,
+      /^rest_client_requests_total\{code="200",method="GET",host="127.0.0.1:\d+"\}/m,
+      /^operator_cache_objects\{resource="configmaps".*\}/m,
+    ]) {
+      expect(metrics).toMatch(line);
+    }
+    const why = await replica.read("metrics", `/debug/explain?key=${cluster.defaultNamespace}/a`);
+    expect(JSON.parse(why).greeter[0]).toMatchObject({ wrote: [expect.stringContaining("ConfigMap")] });
+    const told = async () =>
+      (await client.list(Event, { namespace: cluster.defaultNamespace })).items.map(({ reason }) => reason);
+    await cluster.eventually(told, (reasons) => reasons.includes("Greeted"));
+  });
+
+  it("L1: of two replicas exactly one acts, and when it stops the other goes on", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const leaderElection = { lease: { namespace: cluster.defaultNamespace, name: "greeter" }, retryPeriodMs: 500 };
+    await using one = new Replica(cluster, { leaderElection });
+    await using other = new Replica(cluster, { leaderElection });
+    for (const replica of [one, other])
+      await cluster.eventually(
+        () => replica.read("health", "/readyz"),
+        (text) => text === "ok",
+      );
+    await client.create(Greeter, greeter(cluster, "a", "hello"));
+    const said = () => client.find(ConfigMap, { namespace: cluster.defaultNamespace, name: "a-words" });
+    await cluster.eventually(said, (found) => found?.data?.words === "hello");
+    const [leader, follower] = one.reconciles > 0 ? [one, other] : [other, one];
+    expect(follower.reconciles).toBe(0);
+    expect(await leader.read("metrics", "/metrics")).toContain('leader_election_master_status{name="greeter-operator"} 1');
+    expect(await follower.read("metrics", "/metrics")).toContain('leader_election_master_status{name="greeter-operator"} 0');
+    await leader.stop();
+    const before = leader.reconciles;
+    await client.patch(
+      Greeter,
+      { namespace: cluster.defaultNamespace, name: "a" },
+      { type: "merge", body: { spec: { words: "bye" } } },
+    );
+    await cluster.eventually(said, (found) => found?.data?.words === "bye");
+    expect(leader.reconciles).toBe(before);
+    expect(follower.reconciles).toBeGreaterThan(0);
+  });
+
+  it("serves webhooks with certificates that both of its replicas share", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const name = `greeter-${cluster.defaultNamespace}`;
+    const webhooks = [
+      validate(Greeter, ({ spec }) => (spec.words === "rude" ? denied("mind your language") : allowed()), {
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": cluster.defaultNamespace } },
+      }),
+    ];
+    const webhookServer = { host: "127.0.0.1", port: await freePort(), address: { url: "https://127.0.0.1:1" } };
+    await using one = new Replica(cluster, { name, webhooks, webhookServer });
+    await cluster.eventually(
+      () => one.read("health", "/readyz"),
+      (text) => text === "ok",
+    );
+    await cluster.apply(...webhookConfigurations(webhooks, { name, url: `https://127.0.0.1:${webhookServer.port}` }));
+    try {
+      const attempt = () =>
+        client.create(Greeter, greeter(cluster, "b", "rude"), { dryRun: true }).catch((error: Error) => error.message);
+      const message = await cluster.eventually(
+        attempt,
+        (text) => typeof text === "string" && text.includes("mind your language"),
+      );
+      expect(message).toContain("denied the request: mind your language");
+      // A second replica finds the certificates of the first and makes none of its own.
+      const before = await cluster.get(secretOf(name));
+      await using two = new Replica(cluster, { name, webhooks, webhookServer: { ...webhookServer, port: 0 } });
+      await cluster.eventually(
+        () => two.read("health", "/readyz"),
+        (text) => text === "ok",
+      );
+      expect(await cluster.get(secretOf(name))).toEqual(before);
+    } finally {
+      await cluster.kubectl("delete", "validatingwebhookconfiguration", name);
+      await cluster.delete(secretOf(name));
+    }
+  });
+});
+
+const secretOf = (name: string) => ({
+  ...{ apiVersion: "v1", kind: "Secret" },
+  metadata: { namespace: "default", name: `${name}-webhook-certificates` },
+});
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import("node:net");
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}

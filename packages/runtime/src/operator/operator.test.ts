@@ -1,0 +1,308 @@
+import { once } from "node:events";
+import { get } from "node:http";
+import { describe, expect, it } from "vitest";
+import { ScriptedApi } from "../cache/scripted-api.ts";
+import type { Client } from "../client/client.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { settled } from "../concurrency/system-environment.ts";
+import { controller } from "../controller/controller.ts";
+import type { Controller } from "../controller/definition.ts";
+import { done } from "../controller/outcome.ts";
+import { Lease } from "../objects/kinds/coordination.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { rulesFor } from "../schema/rbac.ts";
+import { allowed } from "../webhook/admission.ts";
+import { validate } from "../webhook/webhooks.ts";
+import { type Operator, operator } from "./operator.ts";
+import type { OperatorOptions } from "./options.ts";
+import type { ProcessHooks } from "./process-hooks.ts";
+import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
+
+/** A process that can be asked to stop, and whose end is only noted. */
+class PretendedProcess implements ProcessHooks {
+  readonly exits: number[] = [];
+  #stop: ((signal: string) => void)[] = [];
+  onStop(listener: (signal: string) => void) {
+    this.#stop.push(listener);
+    return () => {
+      this.#stop = this.#stop.filter((each) => each !== listener);
+    };
+  }
+  onForgotten() {
+    return () => {};
+  }
+  exit(code: number) {
+    this.exits.push(code);
+  }
+  sigterm() {
+    for (const listener of this.#stop) listener("SIGTERM");
+  }
+}
+
+/** A reconcile that waits to be told how to go on. */
+class Held {
+  begun = 0;
+  ended = 0;
+  aborted: unknown;
+  readonly #gate = Promise.withResolvers<void>();
+  readonly controller: Controller;
+
+  constructor({ deaf = false } = {}) {
+    this.controller = controller(ConfigMap, { name: "held" }, async (_ref, ctx) => {
+      this.begun += 1;
+      ctx.signal.addEventListener("abort", () => {
+        this.aborted = ctx.signal.reason;
+        if (!deaf) this.release();
+      });
+      await this.#gate.promise;
+      this.ended += 1;
+      return done();
+    });
+  }
+  release() {
+    this.#gate.resolve();
+  }
+}
+
+const lease = { namespace: "default", name: "gordon-operator" };
+
+/** An operator in a world of one ConfigMap, where time moves by hand. */
+function world(options: Partial<OperatorOptions> = {}) {
+  const environment = manualEnvironment();
+  const objects = new ObjectsInMemory();
+  const api = new ScriptedApi();
+  api.put(ConfigMap, { metadata: { namespace: "apps", name: "a" } });
+  const client = {
+    ...objects.client,
+    list: api.list.bind(api),
+    watch: (...all: Parameters<typeof api.watch>) => api.watch(...all),
+  } as unknown as Client;
+  const process = new PretendedProcess();
+  const made: Operator = operator({
+    ...{ name: "gordon-operator", controllers: [], leaderElection: true },
+    ...{ metricsBindAddress: "0", healthProbeBindAddress: "127.0.0.1:0" },
+    ...{ environment, client, process, log: silentLogger },
+    ...options,
+  });
+  const run = { state: "running" as "running" | "ended" | Error };
+  const begin = () => {
+    made.run().then(
+      () => {
+        run.state = "ended";
+      },
+      (error: Error) => {
+        run.state = error;
+      },
+    );
+  };
+  /** Sockets are opened in real time, which a manual clock does not wait for. */
+  const until = async (holds: () => boolean) => {
+    for (let turns = 0; !holds() && turns < 10_000; turns += 1) await settled();
+    expect(holds()).toBe(true);
+  };
+  const ready = async () => {
+    if (made.ports.health === undefined) return "not listening";
+    const [response] = await once(get({ port: made.ports.health, host: "127.0.0.1", path: "/readyz", agent: false }), "response");
+    let text = "";
+    for await (const chunk of response) text += chunk;
+    return text;
+  };
+  return {
+    environment,
+    clock: environment.clock,
+    objects,
+    api,
+    process,
+    made,
+    run,
+    begin,
+    until,
+    ready,
+    held: () => objects.read(Lease, lease)?.spec,
+  };
+}
+
+describe("an operator that starts", () => {
+  it("is not ready, and says why, until its caches are synced", async () => {
+    const { api, clock, begin, until, ready, made, process, run } = world({ controllers: [new Held().controller] });
+    let reachable = false;
+    api.refuse = () => (reachable ? undefined : new Error("connection refused"));
+    begin();
+    await until(() => made.ports.health !== undefined);
+    await clock.advance(1_000);
+    expect(await ready()).toBe("[-]start: still starting\n[-]caches: configmaps not synced\n");
+    reachable = true;
+    await clock.advance(60_000);
+    expect(await ready()).toBe("ok");
+    process.sigterm();
+    await clock.advance(30_000);
+    await until(() => run.state === "ended");
+  });
+
+  it("does not lead before it can see, nor work before it leads", async () => {
+    const held = new Held();
+    const { api, objects, clock, begin, until, held: claim } = world({ controllers: [held.controller] });
+    let reachable = false;
+    api.refuse = () => (reachable ? undefined : new Error("connection refused"));
+    await objects.client.create(Lease, { metadata: lease, spec: { holderIdentity: "another", leaseDurationSeconds: 15 } });
+    begin();
+    await until(() => api.calls.length > 0);
+    await clock.advance(60_000);
+    expect(objects.calls.filter(({ kind }) => kind === "leases")).toHaveLength(1);
+    reachable = true;
+    await clock.advance(20_000);
+    expect(claim()?.holderIdentity).toBe("another");
+    expect(held.begun).toBe(0);
+    await clock.advance(40_000);
+    expect(claim()?.holderIdentity).toContain("_");
+    expect(held.begun).toBe(1);
+  });
+
+  it("ends in order when asked to stop while it waits for its turn", async () => {
+    const { objects, clock, begin, until, process, run, made } = world();
+    await objects.client.create(Lease, { metadata: lease, spec: { holderIdentity: "another", leaseDurationSeconds: 600 } });
+    begin();
+    await until(() => made.ports.health !== undefined && objects.calls.length > 1);
+    process.sigterm();
+    await clock.advance(5_000);
+    await until(() => run.state === "ended");
+    expect(process.exits).toEqual([]);
+  });
+
+  it.each([
+    { name: "a name that no Lease could have", options: { name: "Gordon Operator" } },
+    { name: "two controllers of one name", options: { name: "x", controllers: [new Held().controller, new Held().controller] } },
+  ])("refuses $name", ({ options }) => {
+    expect(() => operator({ controllers: [], ...options })).toThrow(expect.objectContaining({ code: "OPERATOR_OPTIONS" }));
+  });
+});
+
+describe("an operator that is asked to stop", () => {
+  async function atWork(held: Held, options: Partial<OperatorOptions> = {}) {
+    const all = world({ controllers: [held.controller], ...options });
+    all.begin();
+    await all.until(() => all.made.ports.health !== undefined);
+    for (let seconds = 0; held.begun === 0 && seconds < 60; seconds += 1) await all.clock.advance(1_000);
+    expect(held.begun).toBe(1);
+    return all;
+  }
+
+  it("finishes what is under way before it gives up the lease", async () => {
+    const held = new Held();
+    const { clock, process, until, run, held: claim, ready } = await atWork(held);
+    process.sigterm();
+    await clock.advance(10_000);
+    expect(claim()?.holderIdentity).not.toBe(""); // still renewed, still ours
+    expect(await ready()).toContain("[-]stop: stopping");
+    expect(held.aborted).toBeUndefined();
+    held.release();
+    await clock.advance(3_000);
+    await until(() => run.state === "ended");
+    expect(held.ended).toBe(1);
+    expect(claim()?.holderIdentity).toBe("");
+    expect(process.exits).toEqual([]);
+  });
+
+  it("aborts what takes longer than it has, and then gives up the lease", async () => {
+    const held = new Held();
+    const { clock, process, until, run, held: claim } = await atWork(held);
+    process.sigterm();
+    await clock.advance(20_000);
+    await clock.advance(3_000);
+    await until(() => run.state === "ended");
+    expect(held.aborted).toBeDefined();
+    expect(claim()?.holderIdentity).toBe("");
+  });
+
+  it("does not wait for a reconcile that is deaf to its signal: it is cut off from the API and left behind", async () => {
+    const held = new Held({ deaf: true });
+    const { clock, process, until, run, held: claim } = await atWork(held);
+    process.sigterm();
+    await clock.advance(19_999);
+    expect(held.aborted).toBeUndefined();
+    await clock.advance(3_000);
+    await until(() => run.state === "ended");
+    expect(held.ended).toBe(0);
+    expect(claim()?.holderIdentity).toBe("");
+    held.release();
+  });
+
+  it("L1: leaves without giving up the lease when something does not stop at all", async () => {
+    const held = new Held();
+    const { api, clock, process, held: claim } = await atWork(held);
+    // A watch that goes on for ever, whatever its signal says.
+    api.cutWatches();
+    api.watch = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }) as never;
+    held.release();
+    await clock.advance(5_000);
+    process.sigterm();
+    await clock.advance(20_999);
+    expect(process.exits).toEqual([]);
+    await clock.advance(1);
+    expect(process.exits).toEqual([1]);
+    expect(claim()?.holderIdentity).not.toBe("");
+  });
+
+  it("leaves at once when it is asked twice", async () => {
+    const held = new Held();
+    const { process } = await atWork(held);
+    process.sigterm();
+    expect(process.exits).toEqual([]);
+    process.sigterm();
+    expect(process.exits).toEqual([1]);
+    held.release();
+  });
+
+  it("L2: aborts what is in flight and exits within a second of losing the lease", async () => {
+    const held = new Held();
+    const { clock, process, objects } = await atWork(held);
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    for (let ms = 0; held.aborted === undefined && ms < 12_000; ms += 10) await clock.advance(10);
+    expect(held.aborted).toMatchObject({ code: "LEADERSHIP_LOST" });
+    await clock.advance(1_000);
+    expect(process.exits).toEqual([1]);
+  });
+
+  it("L2: exits within a second even if what is in flight is deaf, and even while it drains", async () => {
+    const held = new Held({ deaf: true });
+    const { clock, process, objects } = await atWork(held, { drainMs: 60_000 });
+    process.sigterm();
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    for (let ms = 0; held.aborted === undefined && ms < 12_000; ms += 10) await clock.advance(10);
+    expect(held.aborted).toMatchObject({ code: "LEADERSHIP_LOST" });
+    await clock.advance(1_000);
+    expect(process.exits).toEqual([1]);
+    held.release();
+  });
+});
+
+describe("what an operator may do", () => {
+  it("is computed from its controllers, its election and its webhooks", () => {
+    const { made } = world({
+      controllers: [controller(ConfigMap, {}, async () => done())],
+      webhooks: [validate(ConfigMap, () => allowed())],
+    });
+    const rules = rulesFor(made.grants);
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ resources: ["leases"] }),
+        expect.objectContaining({
+          resources: ["validatingwebhookconfigurations"],
+          resourceNames: ["gordon-operator"],
+          verbs: ["get", "update"],
+        }),
+        expect.objectContaining({ resources: ["secrets"], resourceNames: ["gordon-operator-webhook-certificates"] }),
+      ]),
+    );
+  });
+
+  it("S1: takes no right to Secrets when somebody else makes the certificates", () => {
+    const { made } = world({ webhooks: [validate(ConfigMap, () => allowed())], webhookServer: { certificateFolder: "/certs" } });
+    expect(JSON.stringify(rulesFor(made.grants))).not.toContain("secrets");
+  });
+});

@@ -1,0 +1,117 @@
+// What an operator can be told, and what it does when it is not. Resolved and checked once, at the beginning.
+import { hostname } from "node:os";
+import type { Client } from "../client/client.ts";
+import type { RateLimit } from "../client/rate-limit.ts";
+import type { Environment } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
+import { systemEnvironment } from "../concurrency/system-environment.ts";
+import type { Controller } from "../controller/definition.ts";
+import type { ObjectRef } from "../objects/object.ts";
+import type { AnyResource } from "../schema/define-resource.ts";
+import type { CertificateSource } from "../webhook/certificate-source.ts";
+import type { WebhookAddress } from "../webhook/configuration.ts";
+import type { WebhookServerOptions } from "../webhook/server.ts";
+import type { Webhook } from "../webhook/webhooks.ts";
+import { OperatorOptionsError } from "./errors.ts";
+import type { LeaderElectionOptions } from "./leader-election.ts";
+import { type ProcessHooks, thisProcess } from "./process-hooks.ts";
+
+export interface OperatorOptions {
+  /** For the Lease, Events, logs and the names of what it makes: lower-case letters, digits and dashes. */
+  readonly name: string;
+  readonly controllers: readonly Controller[];
+  /** Asked by the API server before it stores objects. @default none */
+  readonly webhooks?: readonly Webhook[];
+  readonly webhookServer?: WebhookOptions;
+
+  /** Path of a kubeconfig. @default $KUBECONFIG, the pod's service account, or ~/.kube/config */
+  readonly kubeconfig?: string;
+  /** A context of it. @default the current one */
+  readonly context?: string;
+  /** Namespaces to look into. @default "all" */
+  readonly namespaces?: readonly string[] | "all";
+  /** Put these definitions into the cluster first. Takes rights an operator should not have at work. @default none */
+  readonly installCrds?: readonly AnyResource[];
+  /** Calls per second, and how many may come at once. @default 20 and 30 */
+  readonly rateLimit?: RateLimit;
+
+  /** Of several replicas let one work. @default false */
+  readonly leaderElection?: boolean | ElectionOptions;
+  /** Milliseconds that reconciles under way get to finish when the operator is asked to stop. @default 20 s, of the 30 a pod has */
+  readonly drainMs?: number;
+
+  /** Where /metrics and /debug/explain are served; "0" for nowhere. @default ":8080" */
+  readonly metricsBindAddress?: string;
+  /** Where /healthz and /readyz are served; "0" for nowhere. @default ":8081" */
+  readonly healthProbeBindAddress?: string;
+  /** How much to log, as -v. @default 0 */
+  readonly verbosity?: number;
+
+  // What comes in by the door; tests bring their own.
+
+  /** @default the system's */
+  readonly environment?: Environment;
+  /** @default one made from the kubeconfig; a client that is given is not closed */
+  readonly client?: Client;
+  /** @default pino on standard error */
+  readonly log?: Logger;
+  /** Signals and the end of the process. @default this process */
+  readonly process?: ProcessHooks;
+}
+
+export type ElectionOptions = Partial<
+  Pick<LeaderElectionOptions, "identity" | "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs"> & {
+    /** @default the operator's name, in the namespace it runs in */
+    readonly lease: ObjectRef;
+  }
+>;
+
+export interface WebhookOptions extends Pick<WebhookServerOptions, "host" | "port" | "http2" | "maxBodyBytes" | "maxConcurrent"> {
+  /** How the API server reaches us. @default the Service <name>-webhook in the namespace the operator runs in */
+  readonly address?: WebhookAddress;
+  /** A folder with tls.crt and tls.key that somebody else keeps fresh; then caBundle is theirs, too. */
+  readonly certificateFolder?: string;
+  /** Any other source. @default certificates of our own making, shared by replicas through the Secret <name>-webhook-certificates */
+  readonly certificates?: CertificateSource;
+}
+
+/** The options with everything that has a default. */
+export interface ResolvedOptions extends OperatorOptions {
+  readonly webhooks: readonly Webhook[];
+  readonly webhookServer: WebhookOptions;
+  readonly namespaces: readonly string[] | "all";
+  readonly installCrds: readonly AnyResource[];
+  readonly election: ElectionOptions | undefined;
+  readonly drainMs: number;
+  readonly metricsBindAddress: string;
+  readonly healthProbeBindAddress: string;
+  readonly verbosity: number;
+  readonly environment: Environment;
+  readonly process: ProcessHooks;
+  /** What Events and the Lease call this process: the pod's name. */
+  readonly instance: string;
+}
+
+/** @throws OperatorOptionsError */
+export function resolveOptions(options: OperatorOptions): ResolvedOptions {
+  const { name, controllers, leaderElection = false } = options;
+  if (!/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(name)) {
+    throw new OperatorOptionsError(
+      `expected a name of lower-case letters, digits and dashes, at most 52 of them, found ${JSON.stringify(name)}`,
+    );
+  }
+  const twice = controllers.find((one, i) => controllers.findIndex((other) => other.name === one.name) !== i);
+  if (twice !== undefined) {
+    throw new OperatorOptionsError(
+      `expected controllers of different names, found two called ${twice.name} → give one a name in its options`,
+    );
+  }
+  return {
+    ...{ webhooks: [], webhookServer: {}, namespaces: "all", installCrds: [], drainMs: 20_000, verbosity: 0 },
+    ...{ metricsBindAddress: ":8080", healthProbeBindAddress: ":8081", instance: hostname() },
+    ...options,
+    election: leaderElection === true ? {} : leaderElection || undefined,
+    environment: options.environment ?? systemEnvironment(),
+    process: options.process ?? thisProcess(),
+  };
+}
