@@ -8,6 +8,7 @@ const good: Machine = {
   uid: 0,
   capabilities: everything,
   controllers: ["cpuset", "cpu", "io", "memory", "pids"],
+  isUnified: false,
   hasKernelLog: true,
   namespaceProblem: undefined,
 };
@@ -31,6 +32,17 @@ const cases = [
     machine: { ...good, controllers: ["cpuset", "cpu", "pids"] },
     codes: ["CGROUP_MISSING"],
     says: "no cgroup controller for memory (found cpuset, cpu, pids)",
+  },
+  {
+    name: "version 1 needs cpusets",
+    machine: { ...good, controllers: ["cpu", "memory", "pids"] },
+    codes: ["CGROUP_MISSING"],
+    says: "no cgroup controller for cpuset",
+  },
+  {
+    name: "version 2 does without cpusets",
+    machine: { ...good, isUnified: true, controllers: ["cpu", "io", "memory", "pids"] },
+    codes: [],
   },
   {
     name: "every obstacle is said at once",

@@ -14,6 +14,8 @@ export interface Machine {
   readonly capabilities: bigint;
   /** Of every hierarchy. */
   readonly controllers: readonly string[];
+  /** One hierarchy for all of them: version 2. */
+  readonly isUnified: boolean;
   readonly hasKernelLog: boolean;
   /** Why no sandbox can be made; undefined if one was, on trial. */
   readonly namespaceProblem: string | undefined;
@@ -54,8 +56,10 @@ function namespaceObstacles({ namespaceProblem }: Machine): readonly Obstacle[] 
   return [{ code: "NAMESPACE_MISSING", message: `mount, network and pid namespaces cannot be made: ${namespaceProblem}` }];
 }
 
-function cgroupObstacles({ controllers }: Machine): readonly Obstacle[] {
-  const missing = ["memory", "cpu", "cpuset", "pids"].filter((name) => !controllers.includes(name));
+function cgroupObstacles({ controllers, isUnified }: Machine): readonly Obstacle[] {
+  // With version 1 the kubelet insists on cpusets; with version 2 it takes what there is.
+  const needed = ["memory", "cpu", "pids", ...(isUnified ? [] : ["cpuset"])];
+  const missing = needed.filter((name) => !controllers.includes(name));
   if (missing.length === 0) return [];
   const found = controllers.length === 0 ? "none" : controllers.join(", ");
   return [
@@ -77,6 +81,7 @@ async function readMachine(): Promise<Machine> {
     uid: process.getuid?.() ?? -1,
     capabilities: BigInt(`0x${/^CapEff:\s*(\S+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0"}`),
     controllers: hierarchies().flatMap(controllersOf),
+    isUnified: hierarchies().every(({ version }) => version === 2),
     hasKernelLog: existsSync("/dev/kmsg"),
     namespaceProblem: await tryNamespaces(),
   };

@@ -35,6 +35,7 @@ cover() {
 mount -t tmpfs -o mode=755 localcluster /run
 cover lib /var/lib
 cover log /var/log
+if [ -d /usr/libexec ]; then cover libexec /usr/libexec; fi # the controller manager makes a folder for volume plugins
 
 mkdir -p "$cluster"
 mount -c --bind cluster "$cluster"
@@ -70,8 +71,12 @@ mount --make-rshared /
 # No default route: there is no way out. The services' range leads to the bridge, which has no ports; that is enough for
 # iptables to see packets for a Service, and send them where they belong.
 
+fail() {
+  echo "sandbox: $1" >&2
+  exit 1
+}
 ip link set lo up
-ip link add node0 type bridge
+ip link add node0 type bridge || fail "this kernel makes no network bridges; on the machine itself, try: modprobe bridge"
 ip address add "$address/24" dev node0
 ip link set node0 up
 ip route add "$services" dev node0
