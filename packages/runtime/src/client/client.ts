@@ -16,7 +16,7 @@
 // - Nothing is logged. What is worth telling goes to the `observer`.
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import type { Discovery } from "./discovery.ts";
-import type { Answered, Spoken } from "./subresource.ts";
+import type { Answered, Spoken, Subresource } from "./subresource.ts";
 import type { Method } from "./transport/transport.ts";
 
 export interface CallOptions {
@@ -135,7 +135,7 @@ export interface RawRequest extends CallOptions {
 
 type K<T extends KubernetesObject> = Kind<T>;
 type Some = KubernetesObject;
-type Sub = string | undefined;
+type Sub = Subresource | undefined;
 
 export interface Client {
   /** One object. @throws NotFoundError */

@@ -13,7 +13,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-export interface Lane {
+interface Lane {
   /** Resolves when the call may go out. */
   take(signal: AbortSignal): Promise<void>;
   /** Nothing goes out for this long. */

@@ -43,7 +43,7 @@ export interface ExecEntry {
   readonly installHint?: string;
 }
 
-export interface ContextEntry {
+interface ContextEntry {
   readonly cluster?: string;
   readonly user?: string;
   readonly namespace?: string;

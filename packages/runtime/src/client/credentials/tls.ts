@@ -10,7 +10,7 @@ export interface TlsMaterial {
   readonly insecure: boolean;
 }
 
-export interface TlsTexts {
+interface TlsTexts {
   readonly ca: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
