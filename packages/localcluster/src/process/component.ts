@@ -139,6 +139,5 @@ async function untilReady(spec: ComponentSpec, component: Component): Promise<vo
     clearTimeout(timer);
     spec.signal?.removeEventListener("abort", cancel);
     over.abort(); // a check that still polls must not outlive the start
-    given.catch(() => {});
   }
 }
