@@ -14,7 +14,7 @@
 // Three states are told to the outside: "starting" (nothing may be concluded from the store yet), "live", and "stale"
 // (we know that we do not know: history is lost and the new listing is not complete, or no connection for too long).
 
-import type { Client, WatchEvent } from "../client/client.ts";
+import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
@@ -188,20 +188,11 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   // Watching.
 
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { environment, timing } = this.#options;
-    const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
+    const timeoutSeconds = this.#quiet ? this.#options.timing.quietTimeoutSeconds : this.#longTimeout();
     this.#quiet = true;
-    // On a quiet kind the first sign of life may be the bookmark at the end. A connection that has not failed for a
-    // while is as good as one that has spoken.
-    const cancel = environment.clock.after(timing.aliveAfterMs, () => this.#alive());
-    try {
-      for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal })) {
-        this.#hear();
-        this.#alive();
-        this.#take(event);
-      }
-    } finally {
-      cancel();
+    for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal, onOpen: () => this.#alive() })) {
+      this.#hear();
+      this.#take(event);
     }
   }
 
@@ -218,7 +209,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     onProgress();
   }
 
-  #events(options: { resourceVersion?: string; sendInitialEvents?: boolean; timeoutSeconds: number; signal: AbortSignal }) {
+  #events(options: Pick<WatchOptions<T>, "resourceVersion" | "sendInitialEvents" | "timeoutSeconds" | "signal" | "onOpen">) {
     const { client, kind, project, timing } = this.#options;
     return client.watch<T>(kind, { ...this.#scope(), idleMs: timing.idleMs, project, ...options });
   }

@@ -109,6 +109,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     this.timeouts.push(options.timeoutSeconds);
     if (options.sendInitialEvents && !this.streams) throw refusal(422);
     if (resourceVersion !== undefined && Number(resourceVersion) < this.historyFrom) throw refusal(410);
+    options.onOpen?.();
     using either = anySignal([options.signal]);
     const initial = options.sendInitialEvents
       ? this.#initial(kind, namespace)

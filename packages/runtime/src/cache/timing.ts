@@ -10,8 +10,6 @@ export interface ReflectorTiming {
   readonly quietTimeoutSeconds: number;
   /** Time limit of any other watch: this much, up to twice as much. */
   readonly timeoutSeconds: number;
-  /** A resumed watch that has not failed for this long counts as connected even if it has said nothing. */
-  readonly aliveAfterMs: number;
   /** How long a cache may be without connection before it is called stale. */
   readonly toleranceMs: number;
   /** A listing now and then, in case something between us and the server lost an event. @see afterSession */
@@ -27,7 +25,6 @@ export const defaultTiming: ReflectorTiming = {
   idleMs: 50_000,
   quietTimeoutSeconds: 45,
   timeoutSeconds: 300,
-  aliveAfterMs: 3_000,
   toleranceMs: 30_000,
   relistMs: 3_600_000,
   pageSize: 100,

@@ -1,0 +1,272 @@
+// Promise W3, on a real API server behind a proxy that has bad days: whatever happens to the connection, the cache is equal
+// to the server again soon after, and nothing crashes. "Soon" is a minute with the times of production; here the times
+// are shortened, the order of things is not.
+import { testCluster } from "@memhog/localcluster/testing";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../client/config/load.ts";
+import { clientFor } from "../client/connect.ts";
+import { undiciTransport } from "../client/transport/undici-transport.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { keyOf, type Stored } from "../objects/object.ts";
+import { clientOf, quick } from "../testing/cluster-client.ts";
+import { eventually } from "../testing/eventually.ts";
+import type { Fault, FaultPlan } from "../testing/fault.ts";
+import { type FaultProxy, startFaultProxy } from "../testing/fault-proxy.ts";
+import { startTcpProxy } from "../testing/tcp-proxy.ts";
+import { Cache } from "./cache.ts";
+import { view } from "./projection.ts";
+
+const timing = {
+  idleMs: 3_000,
+  quietTimeoutSeconds: 2,
+  toleranceMs: 1_000,
+  overdueMs: 500,
+  backoff: { initialMs: 50, maxMs: 500, jitter: 0.25 },
+};
+
+// Every namespace has one that nobody here made.
+const Mine = view(ConfigMap, { fieldSelector: "metadata.name!=kube-root-ca.crt" });
+
+/** A cache that follows a namespace through a proxy, and a client that goes straight to the server. */
+async function following() {
+  const cluster = await testCluster();
+  const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
+  const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
+  const proxied = clientFor(proxy.config, quick);
+  const client = await clientOf(cluster);
+  const namespace = cluster.defaultNamespace;
+  const cache = new Cache<ConfigMap>({
+    client: proxied,
+    kind: Mine,
+    namespaces: [namespace],
+    environment: quick.environment,
+    log: silentLogger,
+    timing,
+  });
+  const removed: string[] = [];
+  cache.onChange(({ type, object }) => type === "removed" && removed.push(object.metadata.uid));
+  const put = (name: string, x: string) =>
+    client.apply(ConfigMap, { metadata: { namespace, name }, data: { x } }, { fieldManager: "test" });
+  const remove = (name: string) => client.delete(ConfigMap, { namespace, name });
+  const annotate = async (name: string) => {
+    const ref = { namespace, name };
+    await eventually(
+      () => client.find(ConfigMap, ref),
+      (found) => found !== undefined,
+    );
+    return client.patch(ConfigMap, ref, {
+      type: "merge",
+      body: { metadata: { annotations: { "test.example.com/seen": "yes" } } },
+    });
+  };
+  const truth = async () =>
+    describeAll((await client.list(ConfigMap, { namespace, fieldSelector: Mine.selection?.fieldSelector })).items);
+  const seen = () => describeAll([...cache.objects()]);
+  const caughtUp = () =>
+    eventually(
+      async () => [cache.synced, seen(), await truth()],
+      ([synced, a, b]) => synced === true && `${a}` === `${b}`,
+    );
+  const close = async () => {
+    await cache.stop();
+    await proxied.close();
+    await proxy.close();
+    await client.close();
+    await cluster[Symbol.asyncDispose]();
+  };
+  return { proxy, cache, namespace, removed, put, annotate, remove, caughtUp, [Symbol.asyncDispose]: close };
+}
+
+function describeAll(objects: readonly Stored<ConfigMap>[]): string[] {
+  return objects.map(({ metadata, data }) => `${keyOf(metadata)} ${metadata.uid}@${metadata.resourceVersion} ${data?.x}`).sort();
+}
+
+/** Spoils every watch, for as long as it is the plan. */
+const watches =
+  (fault: Fault): FaultPlan =>
+  ({ watch }) =>
+    watch ? fault : undefined;
+const everything =
+  (fault: Fault): FaultPlan =>
+  () =>
+    fault;
+
+/** `unmet`: nobody notices the fault while it lasts; otherwise it lasts until somebody has. */
+const faults: { name: string; begin: (proxy: FaultProxy) => void; unmet?: boolean }[] = [
+  { name: "its connection is reset", begin: (proxy) => proxy.cut() },
+  { name: "its connection is half-open: the peer has lost power", begin: (proxy) => proxy.freeze(), unmet: true },
+  {
+    name: "every connection is reset, for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "reset" });
+      proxy.cut();
+    },
+  },
+  {
+    name: "the server is busy (429), for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "answer", status: 429, retryAfterSeconds: 1 });
+      proxy.cut();
+    },
+  },
+  {
+    name: "the server fails (500), for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "answer", status: 500 });
+      proxy.cut();
+    },
+  },
+  {
+    name: "a login page answers (200, HTML), for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "answer", status: 200, body: "<html>Please log in</html>" });
+      proxy.cut();
+    },
+  },
+  ...(["reset", "silence", "truncate", "expire", "close"] as const).map((ending) => ({
+    name: `every watch ends after one event (${ending}), for a while`,
+    begin: (proxy: FaultProxy) => {
+      proxy.plan = watches({ kind: "watch", afterEvents: 1, ending });
+      proxy.cut();
+    },
+  })),
+  {
+    name: "every event comes twice, for a while",
+    begin: (proxy) => {
+      proxy.plan = watches({ kind: "duplicate" });
+      proxy.cut();
+    },
+  },
+  {
+    name: "answers are slow, for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "delay", ms: 300 });
+      proxy.cut();
+    },
+  },
+];
+
+describe("W3: a cache is right again after", () => {
+  it.each(faults)("$name", async ({ begin, unmet }) => {
+    await using it = await following();
+    for (const name of ["kept", "changed", "gone", "replaced"]) await it.put(name, "before");
+    it.cache.start();
+    await it.caughtUp();
+    const before = it.proxy.requests;
+    begin(it.proxy);
+    await it.put("changed", "during");
+    await it.remove("gone");
+    await it.remove("replaced");
+    await it.put("replaced", "during");
+    await it.put("new", "during");
+    if (!unmet) {
+      await eventually(
+        () => it.proxy.requests,
+        (requests) => requests > before,
+      );
+    }
+    it.proxy.plan = () => undefined;
+    await it.put("changed", "after");
+    await it.caughtUp();
+    await it.put("new", "later");
+    await it.caughtUp();
+  });
+
+  it("starting while nothing works", async () => {
+    await using it = await following();
+    await it.put("a", "before");
+    it.proxy.plan = everything({ kind: "reset" });
+    it.cache.start();
+    await eventually(
+      () => it.proxy.requests,
+      (requests) => requests > 2,
+    );
+    expect([it.cache.synced, it.cache.size]).toEqual([false, 0]);
+    it.proxy.plan = () => undefined;
+    await it.caughtUp();
+  });
+
+  it("a server that cannot stream lists", async () => {
+    await using it = await following();
+    for (const name of ["a", "b", "c"]) await it.put(name, "before");
+    it.proxy.plan = ({ query }) => (query.has("sendInitialEvents") ? { kind: "answer", status: 422 } : undefined);
+    it.cache.start();
+    await it.caughtUp();
+    await it.put("a", "later");
+    await it.caughtUp();
+  });
+});
+
+it("W3: says that it is stale while it cannot know, and that it is right once it can", async () => {
+  await using it = await following();
+  await it.put("a", "before");
+  it.cache.start();
+  await it.caughtUp();
+  it.proxy.plan = everything({ kind: "reset" });
+  it.proxy.cut();
+  await eventually(
+    () => it.cache.status()[0]?.state,
+    (state) => state === "stale",
+  );
+  it.proxy.plan = () => undefined;
+  await it.caughtUp();
+});
+
+it("W4: an object that was replaced while nobody looked is seen to go and to come", async () => {
+  await using it = await following();
+  const first = await it.put("a", "first");
+  it.cache.start();
+  await it.caughtUp();
+  it.proxy.plan = everything({ kind: "reset" });
+  it.proxy.cut();
+  await it.remove("a");
+  const second = await it.put("a", "second");
+  it.proxy.plan = () => undefined;
+  await it.caughtUp();
+  expect(it.removed).toEqual([first.metadata.uid]);
+  expect(it.cache.get({ namespace: it.namespace, name: "a" })?.metadata.uid).toBe(second.metadata.uid);
+});
+
+it("W1: a write is reached by the cache, also one that its selection leaves out, and one into a dead connection", async () => {
+  await using it = await following();
+  it.cache.start();
+  await it.caughtUp();
+  const seen = await it.put("a", "x");
+  await it.cache.whenReached(it.cache.written(seen));
+  expect(it.cache.get(seen.metadata)?.metadata.resourceVersion).toBe(seen.metadata.resourceVersion);
+  const leftOut = await it.annotate("kube-root-ca.crt");
+  await it.cache.whenReached(it.cache.written(leftOut));
+  it.proxy.freeze();
+  const later = await it.put("a", "y");
+  await it.cache.whenReached(it.cache.written(later));
+  expect(it.cache.get(later.metadata)?.data).toEqual({ x: "y" });
+});
+
+it("W3: is right again after a half-open HTTP/2 connection, which all its calls shared", async () => {
+  await using cluster = await testCluster();
+  const { server } = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
+  const { hostname, port } = new URL(server);
+  await using cable = await startTcpProxy({ host: hostname, port: Number(port) });
+  await using proxied = await clientOf(cluster, { config: { server: `https://${hostname}:${cable.port}` } });
+  await using client = await clientOf(cluster);
+  const { environment } = quick;
+  const namespace = cluster.defaultNamespace;
+  const cache = new Cache<ConfigMap>({
+    client: proxied,
+    kind: Mine,
+    namespaces: [namespace],
+    environment,
+    log: silentLogger,
+    timing,
+  });
+  await using _stopping = { [Symbol.asyncDispose]: () => cache.stop() };
+  cache.start();
+  await cache.whenSynced();
+  cable.freeze();
+  await client.create(ConfigMap, { metadata: { namespace, name: "a" } });
+  await eventually(
+    () => cache.size,
+    (size) => size === 1,
+  );
+});

@@ -1,0 +1,43 @@
+// Needs a cluster of its own, since it takes the API server away.
+import { startCluster } from "@memhog/localcluster";
+import { expect, it } from "vitest";
+import { silentLogger } from "../concurrency/logger.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { clientOf, quick } from "../testing/cluster-client.ts";
+import { eventually } from "../testing/eventually.ts";
+import { Cache } from "./cache.ts";
+
+it("W3: a cache is right again after the API server was taken away (needs one that can be stopped)", {
+  timeout: 300_000,
+}, async () => {
+  await using cluster = await startCluster();
+  await using client = await clientOf(cluster);
+  const namespace = await cluster.namespace();
+  const put = (name: string) => client.create(ConfigMap, { metadata: { namespace, name } });
+  const { environment } = quick;
+  // The times of production: this is how long it takes.
+  const cache = new Cache<ConfigMap>({ client, kind: ConfigMap, namespaces: "all", environment, log: silentLogger });
+  cache.start();
+  const seen = (name: string) =>
+    eventually(
+      () => cache.get({ namespace, name }),
+      (found) => found !== undefined,
+    );
+  try {
+    await put("before");
+    await seen("before");
+    await cluster.stop("kube-apiserver");
+    await eventually(
+      () => cache.synced,
+      (synced) => !synced,
+    );
+    await cluster.start("kube-apiserver");
+    await put("after");
+    await seen("after");
+    await cache.whenSynced();
+    const truth = await Array.fromAsync(client.listAll(ConfigMap));
+    expect(cache.size).toBe(truth.length);
+  } finally {
+    await cache.stop();
+  }
+});
