@@ -1,0 +1,78 @@
+// The one thing that cannot be pretended: a real process, real signals, a real exit code.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
+import { describe, expect, it } from "vitest";
+import { Lease } from "../objects/kinds/coordination.ts";
+import { clientOf } from "../testing/cluster-client.ts";
+
+class Program implements AsyncDisposable {
+  log = "";
+  readonly #child: ChildProcess;
+  readonly exited: Promise<number | null>;
+
+  constructor(cluster: TestCluster) {
+    const main = fileURLToPath(new URL("testing/main.fixture.ts", import.meta.url));
+    const flags = [
+      `--kubeconfig=${cluster.kubeconfig}`,
+      `-n${cluster.defaultNamespace}`,
+      "--leader-elect",
+      "-v2",
+      "--logtostderr",
+    ];
+    const addresses = [
+      "--metrics-bind-address=0",
+      "--health-probe-bind-address=0",
+      `--lease-namespace=${cluster.defaultNamespace}`,
+    ];
+    this.#child = spawn(process.execPath, [main, ...flags, ...addresses], { stdio: ["ignore", "inherit", "pipe"] });
+    this.#child.stderr?.on("data", (chunk) => {
+      this.log += chunk;
+    });
+    this.exited = once(this.#child, "exit").then(([code]) => code);
+  }
+  sigterm() {
+    this.#child.kill("SIGTERM");
+  }
+  async [Symbol.asyncDispose]() {
+    this.#child.kill("SIGKILL");
+    await this.exited;
+  }
+}
+
+describe("the process of an operator", () => {
+  it("drains, gives up its lease and exits with 0 on SIGTERM", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    await using program = new Program(cluster);
+    await cluster.eventually(
+      () => program.log,
+      (log) => log.includes("became leader"),
+    );
+    program.sigterm();
+    expect(await program.exited).toBe(0);
+    const { spec } = await client.get(Lease, { namespace: cluster.defaultNamespace, name: "fixture-operator" });
+    expect(spec?.holderIdentity).toBe("");
+    const lines = program.log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ level: "info", logger: "fixture-operator", msg: "stopped" });
+  });
+
+  it("L2: says why and exits with 1 when another has taken its lease, and leaves the lease alone", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    await using program = new Program(cluster);
+    await cluster.eventually(
+      () => program.log,
+      (log) => log.includes("became leader"),
+    );
+    const ref = { namespace: cluster.defaultNamespace, name: "fixture-operator" };
+    await client.patch(Lease, ref, { type: "merge", body: { spec: { holderIdentity: "thief" } } });
+    expect(await program.exited).toBe(1);
+    expect(program.log).toContain("LEADERSHIP_LOST");
+    expect((await client.get(Lease, ref)).spec?.holderIdentity).toBe("thief");
+  });
+});
