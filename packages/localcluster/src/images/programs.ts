@@ -15,7 +15,7 @@ import { librariesOf, libraryFolders } from "./libraries.ts";
 type CommonSpec = Omit<ImageSpec, "layers" | "entrypoint"> & Partial<Pick<ImageSpec, "entrypoint">>;
 
 /** For whom restricted pods run: `runAsNonRoot` wants a number, so the image names one. */
-export const nonRoot = "65532:65532";
+const nonRoot = "65532:65532";
 
 export interface NodeImageSpec extends Omit<CommonSpec, "entrypoint"> {
   /** The program: a folder with its sources and, if it has any, its node_modules. Goes to /app, which is the working folder. */

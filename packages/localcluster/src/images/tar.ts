@@ -8,7 +8,7 @@ export type TarEntry =
   | { readonly type: "symlink"; readonly path: string; readonly target: string };
 
 /** Bytes, a file on this machine, or something that makes chunks when asked (and the same ones when asked again). */
-export type Content = Uint8Array | { readonly file: string } | (() => AsyncIterable<Uint8Array>);
+type Content = Uint8Array | { readonly file: string } | (() => AsyncIterable<Uint8Array>);
 
 const block = 512;
 

@@ -42,11 +42,7 @@ export async function startContainerd({ signal, ...node }: ContainerdOptions): P
   );
 }
 
-export function containerdConfig(where: {
-  readonly networks: string;
-  readonly plugins: string;
-  readonly snapshotter: string;
-}): string {
+function containerdConfig(where: { readonly networks: string; readonly plugins: string; readonly snapshotter: string }): string {
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"

@@ -24,7 +24,7 @@ export async function startKubeProxy(options: NodeOptions): Promise<Component> {
   );
 }
 
-export function kubeProxyConfig({ name, kubeProxy }: Pick<NodeOptions, "name" | "kubeProxy">): object {
+function kubeProxyConfig({ name, kubeProxy }: Pick<NodeOptions, "name" | "kubeProxy">): object {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",

@@ -39,7 +39,7 @@ export async function startKubelet(options: NodeOptions): Promise<Component> {
   );
 }
 
-export function kubeletConfig({ directory, kubelet }: Pick<NodeOptions, "directory" | "kubelet">, resolvConf: string): object {
+function kubeletConfig({ directory, kubelet }: Pick<NodeOptions, "directory" | "kubelet">, resolvConf: string): object {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",

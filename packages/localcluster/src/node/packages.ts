@@ -54,13 +54,14 @@ export function prometheusTools(options?: DebianOptions): Promise<Tools> {
 }
 
 async function findTools(wanted: readonly Wanted[], options: DebianOptions = {}): Promise<Tools> {
-  const installed = await findAll(wanted, foldersHere(options.env ?? process.env));
+  const here = foldersHere(options.env ?? process.env);
+  const installed = await findAll(wanted, here);
   const missing = wanted.filter(({ program }) => !installed.has(program));
-  if (missing.length === 0) return toolsFrom(installed, { PATH: foldersHere(process.env).join(delimiter) });
+  if (missing.length === 0) return toolsFrom(installed, { PATH: here.join(delimiter) });
   const root = await unpackedPackages([...new Set(missing.map((each) => each.package))], options);
   await linkIptables(root);
   const unpacked = await findAll(missing, foldersBelow(root));
-  return toolsFrom(new Map([...unpacked, ...installed]), unpackedEnvironment(root));
+  return toolsFrom(new Map([...unpacked, ...installed]), unpackedEnvironment(root, here));
 }
 
 /** Debian chooses between the two iptables when it is installed; unpacked, there is only the choice. nft is its default. */
@@ -105,11 +106,11 @@ function toolsFrom(paths: ReadonlyMap<string, string>, env: Tools["env"]): Tools
   return { path, env };
 }
 
-function unpackedEnvironment(root: string): Tools["env"] {
+function unpackedEnvironment(root: string, here: readonly string[]): Tools["env"] {
   const libraries = libraryFolders(root);
   const extensions = libraries.map((folder) => join(folder, "xtables")).find((folder) => existsSync(folder));
   return {
-    PATH: [...foldersBelow(root), ...foldersHere(process.env)].join(delimiter),
+    PATH: [...foldersBelow(root), ...here].join(delimiter),
     LD_LIBRARY_PATH: libraries.join(delimiter),
     // An iptables that is installed has its extensions where it was told at compile time.
     ...(extensions !== undefined && { XTABLES_LIBDIR: extensions }),

@@ -65,7 +65,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
   return { url: `http://127.0.0.1:${forwarded}`, component };
 }
 
-export function prometheusConfig({
+function prometheusConfig({
   scrapeInterval = "5s",
   ...options
 }: Pick<PrometheusOptions, "credentials" | "nodeName" | "scrapeInterval">): object {
