@@ -106,7 +106,7 @@ describe("hostile input", () => {
   });
 
   it("may be as long as it likes", () => {
-    const long = parseQuantity(`1${"0".repeat(200_000)}`);
+    const long = parseQuantity(`1${"0".repeat(50_000)}`);
     expect(long.roundUp().compare(parseQuantity("1"))).toBe(1);
     expect(long.toString()).toMatch(/^1(00?)?$/); // no suffix is large enough, and Go writes none
   });
