@@ -17,7 +17,7 @@ import { startNodeOf } from "./start-node.ts";
 import { claim, reapAbandoned } from "./state/claim.ts";
 import { tieToThisProcess } from "./state/owner.ts";
 import { reap } from "./state/reap.ts";
-import { type ClusterRecord, hasControllers, thisProcess, writeRecord } from "./state/record.ts";
+import { type ClusterRecord, hasControllers, pidNamespace, thisProcess, writeRecord } from "./state/record.ts";
 
 /**
  * A real Kubernetes on this machine, ready to be used. It ends with the `await using` that holds it, and at the latest with
@@ -94,6 +94,7 @@ function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan)
     kubernetes: kubernetes.patch,
     ...(askedFor !== undefined && { askedFor }),
     owner: thisProcess(),
+    pidNamespace: pidNamespace(),
     createdAt: new Date().toISOString(),
     nodes,
     controllers,

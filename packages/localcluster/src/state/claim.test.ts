@@ -9,7 +9,7 @@ import { findProcesses } from "../process/orphans.ts";
 import { claim, reapAbandoned, remove, removeAll } from "./claim.ts";
 import { type ClusterDirectory, clusterDirectory, listClusterDirectories, stateRoot } from "./directory.ts";
 import { reap } from "./reap.ts";
-import { type ClusterRecord, type Owner, thisProcess, writeRecord } from "./record.ts";
+import { type ClusterRecord, type Owner, pidNamespace, thisProcess, writeRecord } from "./record.ts";
 
 let root: string;
 beforeEach(() => {
@@ -19,7 +19,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const nobody: Owner = { pid: 1, startTime: "long gone" };
 const record = (owner: Owner = thisProcess()): ClusterRecord => ({
-  ...{ name: "x", kubernetes: "1.37.1", owner, createdAt: "", nodes: "none", controllers: [] },
+  ...{ name: "x", kubernetes: "1.37.1", owner, pidNamespace: pidNamespace(), createdAt: "", nodes: "none", controllers: [] },
 });
 
 /** A process that is marked as one of the cluster's. */

@@ -1,13 +1,13 @@
 // Who may have a name. Looking whether a cluster is abandoned, removing it and making a new one in its place is one step, under
 // a lock: else two that come at the same time could each remove what the other has just made.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname } from "node:path";
 import { takeLock } from "../binaries/lock.ts";
 import { ClusterExistsError, NoSuchClusterError } from "../errors.ts";
 import { findProcesses } from "../process/orphans.ts";
-import { type ClusterDirectory, createClusterDirectory, listClusterDirectories } from "./directory.ts";
-import { endProcesses, reap } from "./reap.ts";
-import { type ClusterRecord, isAbandoned, readRecord } from "./record.ts";
+import { type ClusterDirectory, clusterDirectory, createClusterDirectory, listClusterDirectories } from "./directory.ts";
+import { reap } from "./reap.ts";
+import { type ClusterRecord, isAbandoned, pidNamespace, readRecord } from "./record.ts";
 
 /** Makes the directory of a new cluster, after removing an abandoned one of the same name. */
 export async function claim(directory: ClusterDirectory, record: ClusterRecord, signal?: AbortSignal): Promise<void> {
@@ -46,16 +46,17 @@ export async function removeAll(root: string): Promise<readonly string[]> {
     await using _lock = await lockOn(directory);
     await reap(directory);
   }
-  const strays = new Set(findProcesses((path) => path.startsWith(join(root, "/"))).map(({ directory }) => directory));
-  for (const path of strays) await endProcesses(path);
+  const strays = new Set(findProcesses((path) => dirname(path) === root).map(({ directory }) => basename(directory)));
+  for (const name of strays) await reap(clusterDirectory(name, root));
   return directories.map(({ name }) => name);
 }
 
 /** Abandoned by its owner; or left to itself by `up`, and nothing of it runs any more (the machine was restarted). */
 async function isDead(directory: ClusterDirectory): Promise<boolean> {
   const record = await readRecord(directory);
-  if (isAbandoned(record)) return true;
-  return record?.owner === "detached" && findProcesses((path) => path === directory.path).length === 0;
+  if (record === undefined || isAbandoned(record)) return true;
+  if (record.owner !== "detached" || record.pidNamespace !== pidNamespace()) return false;
+  return findProcesses((path) => path === directory.path).length === 0;
 }
 
 function lockOn({ path }: ClusterDirectory, signal?: AbortSignal): Promise<AsyncDisposable> {

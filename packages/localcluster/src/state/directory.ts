@@ -27,6 +27,9 @@ export interface ClusterDirectory {
   readonly record: string;
 }
 
+/** A name becomes a path and part of a host name, so it is as strict as a DNS label. */
+const validName = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
+
 /** Leaves 20 characters for the name of a socket. */
 const longestRun = 87;
 
@@ -38,8 +41,7 @@ export function stateRoot(env: NodeJS.ProcessEnv = process.env): string {
 
 /** The paths of a cluster; touches nothing. */
 export function clusterDirectory(name: string, root: string = stateRoot()): ClusterDirectory {
-  // A name becomes a path and part of a host name, so it is as strict as a DNS label.
-  if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) throw new InvalidNameError(name);
+  if (!validName.test(name)) throw new InvalidNameError(name);
   const path = join(root, name);
   const below = (part: string) => join(path, part);
   return {
@@ -75,6 +77,6 @@ export async function listClusterDirectories(root: string = stateRoot()): Promis
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  const named = entries.filter((entry) => entry.isDirectory() && /^[a-z0-9][a-z0-9-]*$/.test(entry.name));
+  const named = entries.filter((entry) => entry.isDirectory() && validName.test(entry.name));
   return named.map((entry) => clusterDirectory(entry.name, root));
 }

@@ -31,7 +31,7 @@ function removeTree(path: string): Promise<void> {
 }
 
 /** Ends every process marked with the path. All at once and without asking: what they would tidy up is thrown away anyway. */
-export async function endProcesses(path: string): Promise<void> {
+async function endProcesses(path: string): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (let pause = 1; ; pause = Math.min(pause * 2, 100)) {
     // Looked for again each time: a process may have been forked while we were looking.

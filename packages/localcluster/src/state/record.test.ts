@@ -5,11 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { clusterDirectory, createClusterDirectory } from "./directory.ts";
-import { type ClusterRecord, isAbandoned, readRecord, thisProcess, writeRecord } from "./record.ts";
+import { type ClusterRecord, isAbandoned, pidNamespace, readRecord, thisProcess, writeRecord } from "./record.ts";
 import { judge } from "./status.ts";
 
 const record = (more: Partial<ClusterRecord> = {}): ClusterRecord => ({
-  ...{ name: "x", kubernetes: "1.37.1", owner: thisProcess(), createdAt: "", nodes: "none", controllers: [] },
+  ...{
+    name: "x",
+    kubernetes: "1.37.1",
+    owner: thisProcess(),
+    pidNamespace: pidNamespace(),
+    createdAt: "",
+    nodes: "none",
+    controllers: [],
+  },
   ...more,
 });
 
@@ -22,6 +30,10 @@ it("a cluster belongs to the process that started it, as long as that lives", as
   child.kill();
   await once(child, "exit");
   expect(isAbandoned(record({ owner: stranger }))).toBe(true);
+});
+
+it("a cluster of another container is not judged: its owner may be alive where nobody here can see it", () => {
+  expect(isAbandoned(record({ owner: { pid: 1, startTime: "long gone" }, pidNamespace: "pid:[1]" }))).toBe(false);
 });
 
 it("a cluster of `up` belongs to nobody, and is not abandoned for it", () => {

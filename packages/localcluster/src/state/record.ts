@@ -1,4 +1,5 @@
 // What is written down about a cluster, for processes that come later: `status`, `down`, `load`, and whoever finds it abandoned.
+import { readlinkSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { readStat } from "../process/proc.ts";
 import type { ClusterDirectory } from "./directory.ts";
@@ -13,6 +14,8 @@ export interface ClusterRecord {
   /** As it was asked for, if it was: "1.37". */
   readonly askedFor?: string;
   readonly owner: Owner;
+  /** Where its processes can be seen. Containers may share a state folder, and not see each other's processes. */
+  readonly pidNamespace: string;
   readonly createdAt: string;
   readonly nodes: "none" | "real";
   /** What runs beside etcd and the API server. */
@@ -32,10 +35,16 @@ export function thisProcess(): Owner {
   return { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "" };
 }
 
+/** The name of the pid namespace that this process is in. */
+export function pidNamespace(): string {
+  return readlinkSync("/proc/self/ns/pid");
+}
+
 /** A cluster that belongs to nobody who lives. What has no readable record died while it was being made. */
 export function isAbandoned(record: ClusterRecord | undefined): boolean {
   if (record === undefined) return true;
-  if (record.owner === "detached") return false;
+  // Its owner may be alive where we cannot see it; only a person can tell (`down NAME`).
+  if (record.owner === "detached" || record.pidNamespace !== pidNamespace()) return false;
   const stat = readStat(record.owner.pid);
   return stat === undefined || stat.state === "Z" || stat.startTime !== record.owner.startTime;
 }
