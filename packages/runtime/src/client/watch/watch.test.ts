@@ -119,6 +119,16 @@ describe("a watch", () => {
     expect(events[1]?.type).toBe("BOOKMARK");
   });
 
+  it("says that it is open before anything happens", async () => {
+    await using it = await serving((response) => response.flushHeaders());
+    const controller = new AbortController();
+    const open = Promise.withResolvers<void>();
+    const watch = watching(it.watch({ onOpen: open.resolve, signal: controller.signal }));
+    await open.promise;
+    controller.abort();
+    expect((await watch).seen).toEqual([]);
+  });
+
   it("skips events of a type it does not know, and says so", async () => {
     const skipped: string[] = [];
     await using it = await serving(
