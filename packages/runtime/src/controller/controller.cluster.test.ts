@@ -1,0 +1,348 @@
+// A controller on a real API server, on good days and on bad ones. What is asserted is the state of the world, and, where a
+// promise is about not doing something, the journal of calls.
+import { describe, expect, it } from "vitest";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Role } from "../objects/kinds/rbac.ts";
+import { ownerReferenceTo } from "../objects/owner.ts";
+import { may } from "../schema/access.ts";
+import { rolesFor, rulesFor } from "../schema/rbac.ts";
+import { eventually } from "../testing/eventually.ts";
+import { Choir, choirs, creations, stage } from "./choir.fixture.ts";
+import { controller } from "./controller.ts";
+import { checkAgainIn, done } from "./outcome.ts";
+
+describe("a controller", () => {
+  it("makes, keeps, changes and removes children, and reports", async () => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    await on.put("a", { singers: 3, song: "la" });
+    await on.complete("a");
+    const singer = { namespace: on.namespace, name: "a-1" };
+    await on.client.delete(ConfigMap, singer);
+    await on.complete("a");
+    await on.client.patch(ConfigMap, singer, { type: "merge", body: { data: { song: "something else" } } });
+    await on.complete("a");
+    await on.put("a", { singers: 1, song: "lalala" });
+    await on.complete("a");
+    expect(choir.errors).toEqual([]);
+    const [first] = choir.runner.explain({ namespace: on.namespace, name: "a" });
+    expect(first?.because).not.toEqual([]);
+    expect(choir.runner.explain({ namespace: on.namespace, name: "a" }).flatMap(({ wrote }) => wrote)).toContainEqual(
+      expect.stringMatching(/^delete ConfigMap .*\/a-2 → /),
+    );
+  });
+
+  it("leaves an object of somebody else alone, says whose it is, and goes on when it is gone", async () => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    const foreign = { namespace: on.namespace, name: "a-0" };
+    const before = await on.client.create(ConfigMap, { metadata: foreign, data: { song: "precious" } });
+    await on.put("a", { singers: 1 });
+    const stuck = await on.says("a", "Stuck");
+    expect(stuck?.status?.conditions?.[0]?.message).toContain(`ConfigMap ${on.namespace}/a-0: expected it to be controlled by`);
+    expect(await on.client.get(ConfigMap, foreign)).toEqual(before);
+    expect(choir.events).toContainEqual(expect.objectContaining({ type: "Warning", reason: "ReconcileFailed" }));
+    await on.client.delete(ConfigMap, foreign);
+    await on.put("a", { singers: 1, song: "now" });
+    await on.complete("a");
+  });
+
+  it("cleans up before an object goes", async () => {
+    await using on = await stage();
+    const cleaned: string[] = [];
+    const cleanUp = async ({ metadata }: { metadata: { name: string } }) => {
+      cleaned.push(metadata.name);
+      return cleaned.length < 3 ? checkAgainIn(10, "not everything is packed") : done();
+    };
+    const finalizer = { name: "runtime-test.example.com/pack", cleanUp };
+    await using performance = await on.perform(controller(Choir, { finalizer }, async () => done()));
+    await on.put("a", {});
+    await eventually(
+      () => on.get("a"),
+      (choir) => choir?.metadata.finalizers?.[0] === finalizer.name,
+    );
+    await on.remove("a");
+    await eventually(
+      () => on.get("a"),
+      (choir) => choir === undefined,
+    );
+    expect([cleaned, performance.errors]).toEqual([["a", "a", "a"], []]);
+  });
+});
+
+describe("in a steady world", () => {
+  it("E1: nothing is written over 100 resyncs", async () => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs({ resyncMs: 20 }));
+    await on.put("a", { singers: 3 });
+    await on.complete("a");
+    const ref = { namespace: on.namespace, name: "a" };
+    const resyncs = () => choir.runner.explain(ref).at(-1)?.times ?? 0;
+    await eventually(resyncs, (times) => times > 2);
+    choir.journal.clear();
+    await eventually(resyncs, (times) => times > 102);
+    expect(choir.journal.writes).toEqual([]);
+  });
+});
+
+describe("C2: a lost answer", () => {
+  // Two singers and two reports (before and after they are seen): every write of the way is spoiled once.
+  const writes = [1, 2, 3, 4];
+  it.each(writes)("to write %i changes nothing about the end", async (number) => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    let count = 0;
+    choir.journal.fault = ({ method }) => {
+      if (method !== "GET") count += 1;
+      return method !== "GET" && count === number ? { kind: "lose" } : undefined;
+    };
+    await on.put("a", { singers: 2 });
+    await on.complete("a");
+    expect(
+      creations(choir) + choir.journal.calls.filter(({ error, path }) => error && path.includes("/configmaps/")).length,
+    ).toBe(2);
+  });
+
+  it("to a deletion changes nothing about the end", async () => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    await on.put("a", { singers: 3 });
+    await on.complete("a");
+    let lost = false;
+    choir.journal.fault = ({ method }) => {
+      if (lost || method !== "DELETE") return undefined;
+      lost = true;
+      return { kind: "lose" };
+    };
+    await on.put("a", { singers: 1 });
+    await on.complete("a");
+    expect(choir.journal.calls.filter(({ method }) => method === "DELETE")).toHaveLength(2);
+  });
+
+  it("to the creation of an object that the server named creates no second one", async () => {
+    await using on = await stage();
+    await using crowd = await on.perform(crowds());
+    let lost = 0;
+    crowd.journal.fault = ({ method }) => {
+      if (method !== "POST" || lost === 2) return undefined;
+      lost += 1;
+      return { kind: "lose" };
+    };
+    await on.put("a", { singers: 4 });
+    await settledCrowd(on, crowd, 4);
+  });
+});
+
+/** Makes singers whose names the server makes up: whoever thinks that one is missing makes one too many. */
+function crowds() {
+  return controller(Choir, { owns: [ConfigMap] }, async (ref, ctx) => {
+    const choir = ctx.get(Choir, ref);
+    if (choir === undefined) return done();
+    const there = ctx.list(ConfigMap, { ownedBy: choir }).length;
+    if (there >= choir.spec.singers) return done();
+    const metadata = {
+      namespace: choir.metadata.namespace ?? "",
+      generateName: "one-of-",
+      ownerReferences: [ownerReferenceTo(choir, Choir)],
+    };
+    await ctx.client.create(ConfigMap, { metadata });
+    return checkAgainIn(1, "one at a time");
+  });
+}
+
+async function settledCrowd(
+  on: Awaited<ReturnType<typeof stage>>,
+  { runner }: { runner: { explain: (ref: object & { name: string }) => readonly { ended: string }[] } },
+  wanted: number,
+) {
+  await eventually(
+    () => runner.explain({ namespace: on.namespace, name: "a" } as never).at(-1)?.ended,
+    (ended) => ended === "done",
+  );
+  expect(await on.singers("a")).toHaveLength(wanted);
+}
+
+describe("W1: a stale cache", () => {
+  it("is not decided from: a key waits until its own last write is seen, however long the watch is silent", async () => {
+    await using on = await stage();
+    // After the initial events the watch of the children says nothing, until it is given up as idle.
+    on.proxy.plan = ({ watch, path }) =>
+      watch && path.endsWith("/configmaps") ? { kind: "watch", afterEvents: 3, ending: "silence" } : undefined;
+    await using crowd = await on.perform(crowds());
+    await crowd.runner.whenSynced();
+    await on.put("a", { singers: 3 });
+    await settledCrowd(on, crowd, 3);
+  });
+});
+
+describe("W2: an event that is never seen", () => {
+  it("costs nothing: what happened while nobody looked is found from the state alone", async () => {
+    await using on = await stage();
+    const first = await on.perform(choirs());
+    for (const name of ["changed", "gone", "robbed"]) await on.put(name, { singers: 2 });
+    for (const name of ["changed", "gone", "robbed"]) await on.complete(name);
+    await first.stop();
+    await on.put("changed", { singers: 3, song: "new" });
+    await on.client.delete(ConfigMap, { namespace: on.namespace, name: "robbed-1" });
+    await on.remove("gone");
+    await on.put("new", { singers: 1 });
+    await using _second = await on.perform(choirs());
+    for (const name of ["changed", "robbed", "new"]) await on.complete(name);
+  });
+});
+
+describe("W4: delete and recreate under one name", () => {
+  it("is another object: it gets children of its own, and those of the first are left to the garbage collector", async () => {
+    await using on = await stage();
+    const first = await on.perform(choirs());
+    const before = await on.put("a", { singers: 2 });
+    await on.complete("a");
+    await first.stop();
+    await on.remove("a");
+    const after = await on.put("a", { singers: 2 });
+    await using second = await on.perform(choirs());
+    await on.complete("a");
+    const owners = (await on.singers("a")).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
+    expect(owners).toEqual([after.metadata.uid, after.metadata.uid]);
+    expect(after.metadata.uid).not.toBe(before.metadata.uid);
+    expect(second.errors).toEqual([]);
+  });
+});
+
+describe("L1: two leaders at once", () => {
+  it("are harmless: every child is made once, whoever makes it", async () => {
+    await using on = await stage();
+    await using first = await on.perform(choirs());
+    await using second = await on.perform(choirs());
+    const names = ["a", "b", "c"];
+    for (const name of names) await on.put(name, { singers: 3 });
+    for (const name of names) await on.complete(name);
+    for (const name of names) await on.put(name, { singers: 1, song: "again" });
+    for (const name of names) await on.complete(name);
+    expect(creations(first) + creations(second)).toBe(9);
+  });
+});
+
+describe("A1: refusals", () => {
+  it("403 becomes a condition and a long wait, and goes when the right is there", async () => {
+    await using on = await stage();
+    const without = choirs().grants.map((grant) => {
+      if (grant.kind !== ConfigMap) return grant;
+      return may(ConfigMap, "get", "list", "watch", "delete");
+    });
+    const { namespace } = on;
+    const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
+    await on.cluster.apply(...rolesFor(without, roles));
+    await using choir = await on.perform(choirs(), await on.cluster.kubeconfigFor({ serviceAccount: "operator" }));
+    await on.put("a", {});
+    await on.says("a", "Stuck");
+    await on.put("b", {});
+    await on.says("b", "Stuck");
+    const attempts = choir.journal.writes.filter(({ path }) => path.includes("/configmaps/a-"));
+    expect(attempts.length).toBeLessThanOrEqual(3); // the status is news about the object, so it was looked at once more
+    expect(await on.singers("a")).toEqual([]);
+    const rules = rulesFor(choirs().grants);
+    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules } });
+    await on.put("a", { song: "allowed" });
+    await on.complete("a");
+  });
+
+  it("422 becomes a condition and a long wait", async () => {
+    await using on = await stage();
+    const whenStuck = ({ message }: Error) => ({
+      singers: 0,
+      conditions: [{ type: "Ready", status: "False", reason: "Stuck", message } as const],
+    });
+    await using performance = await on.perform(
+      controller(Choir, { owns: [ConfigMap], whenStuck }, async (ref, ctx) => {
+        const choir = ctx.get(Choir, ref);
+        if (choir === undefined) return done();
+        await ctx.applyChildren(choir, [{ kind: ConfigMap, object: { metadata: { name: "Not_A_Name" } } }]);
+        return done();
+      }),
+    );
+    await on.put("a", {});
+    const stuck = await on.says("a", "Stuck");
+    expect(stuck?.status?.conditions?.[0]?.message).toContain("Not_A_Name");
+    expect(performance.journal.writes.filter(({ path }) => path.includes("/configmaps/")).length).toBeLessThanOrEqual(3);
+  });
+
+  it("409 is looked at afresh and decided again, until it fits", async () => {
+    await using on = await stage();
+    const finalizer = { name: "runtime-test.example.com/pack", cleanUp: async () => done() };
+    await using performance = await on.perform(controller(Choir, { finalizer }, async () => done()));
+    await performance.runner.whenSynced();
+    await on.put("a", {});
+    const scribble = (number: number) =>
+      on.client.patch(
+        Choir,
+        { namespace: on.namespace, name: "a" },
+        { type: "merge", body: { metadata: { annotations: { at: `${number}` } } } },
+      );
+    for (let number = 0; number < 50; number += 1) await scribble(number);
+    await eventually(
+      () => on.get("a"),
+      (choir) => choir?.metadata.finalizers?.[0] === finalizer.name,
+    );
+    expect(performance.errors).toEqual([]);
+    await on.remove("a");
+  });
+
+  it("rights that are taken away degrade, and come back", async () => {
+    await using on = await stage();
+    const { namespace } = on;
+    const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
+    await on.cluster.apply(...rolesFor(choirs().grants, roles));
+    await using choir = await on.perform(choirs(), await on.cluster.kubeconfigFor({ serviceAccount: "operator" }));
+    await on.put("a", {});
+    await on.complete("a");
+    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules: [] } });
+    // Watches go on until they end; these end after two seconds, and then are refused.
+    await eventually(
+      () => choir.runner.synced,
+      (synced) => !synced,
+    );
+    await on.put("a", { singers: 3, song: "meanwhile" });
+    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules: rulesFor(choirs().grants) } });
+    await on.complete("a");
+  });
+});
+
+describe("A2: a server in trouble", () => {
+  it.each([
+    { name: "500", fault: { kind: "answer", status: 500 } as const },
+    { name: "a reset", fault: { kind: "vanish" } as const },
+  ])("gets fewer actions, never more: $name", async ({ fault }) => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    choir.journal.fault = ({ method }) => (method === "GET" ? undefined : fault);
+    await on.put("a", { singers: 1 });
+    const attempts = () => choir.journal.writes.filter(({ path }) => path.endsWith("/configmaps/a-0")).map(({ at }) => at);
+    await eventually(attempts, (times) => times.length >= 5);
+    const gaps = attempts()
+      .slice(0, 5)
+      .flatMap((at, index, all) => (index === 0 ? [] : [at - (all[index - 1] ?? 0)]));
+    for (const [index, gap] of gaps.entries()) expect(gap).toBeGreaterThanOrEqual(50 * 2 ** index);
+    choir.journal.fault = undefined;
+    await on.complete("a");
+  });
+});
+
+describe("E3: a poisoned object", () => {
+  it("never stops the others", async () => {
+    await using on = await stage();
+    await using choir = await on.perform(choirs());
+    await on.put("bad", { song: "poison" });
+    for (const name of ["a", "z"]) await on.put(name, {});
+    for (const name of ["a", "z"]) await on.complete(name);
+    await eventually(
+      () => choir.errors.length,
+      (errors) => errors > 2,
+    );
+    await on.put("a", { singers: 3 });
+    await on.complete("a");
+    expect(new Set(choir.errors)).toEqual(new Set(["Error: this choir cannot be looked at"]));
+    await on.put("bad", { song: "healed" });
+    await on.complete("bad");
+  });
+});
