@@ -27,7 +27,7 @@ export async function listenAt(address: string, routes: Readonly<Record<string, 
     response.writeHead(status, { "content-type": type, "x-content-type-options": "nosniff" }).end(body);
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", (cause) => {
+  server.on("error", (cause) => {
     reject(
       new AddressError(`expected to be able to listen at ${address}, found: ${cause.message} → choose another, or "0" for none`, {
         cause,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { manualClock } from "../concurrency/manual-clock.ts";
 import { callMetrics, OperatorMetrics, webhookMetrics } from "./metrics.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
 
 const lines = async (metrics: OperatorMetrics) =>
   (await metrics.text()).body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -61,5 +63,18 @@ describe("metrics", () => {
         'controller_runtime_webhook_latency_seconds_bucket{le="0.005",webhook="/validate"} 1',
       ]),
     );
+  });
+
+  it("tell what the process costs", async () => {
+    const metrics = new OperatorMetrics();
+    addProcessMetrics(metrics, manualClock());
+    const found = await lines(metrics);
+    expect(found.map((line) => line.split(" ")[0])).toEqual([
+      "process_resident_memory_bytes",
+      "process_start_time_seconds",
+      "nodejs_heap_size_used_bytes",
+      "process_cpu_seconds_total",
+    ]);
+    for (const line of found) expect(Number(line.split(" ")[1])).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,7 @@
 // The metrics of one operator. The parts of the runtime count through small interfaces of their own and know nothing of
 // Prometheus; this is where the counts get their registry. One registry per operator, none for the process: two operators
 // in one test must not add up.
+
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observer } from "../client/observer.ts";
 import type { Cancel } from "../concurrency/environment.ts";

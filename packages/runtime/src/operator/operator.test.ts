@@ -1,18 +1,23 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { get } from "node:http";
+import { join } from "node:path";
+import { connect } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { ScriptedApi } from "../cache/scripted-api.ts";
 import type { Client } from "../client/client.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
-import { settled } from "../concurrency/system-environment.ts";
+import { settled, systemEnvironment } from "../concurrency/system-environment.ts";
 import { controller } from "../controller/controller.ts";
 import type { Controller } from "../controller/definition.ts";
 import { done } from "../controller/outcome.ts";
 import { Lease } from "../objects/kinds/coordination.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { rulesFor } from "../schema/rbac.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { allowed } from "../webhook/admission.ts";
+import { issueServing, makeAuthority } from "../webhook/certificates.ts";
 import { validate } from "../webhook/webhooks.ts";
 import { type Operator, operator } from "./operator.ts";
 import type { OperatorOptions } from "./options.ts";
@@ -168,6 +173,29 @@ describe("an operator that starts", () => {
     await clock.advance(5_000);
     await until(() => run.state === "ended");
     expect(process.exits).toEqual([]);
+  });
+
+  it("serves webhooks with certificates that somebody else puts into a folder", async () => {
+    await using folder = await temporaryFolder();
+    const environment = systemEnvironment();
+    const authority = makeAuthority({ name: "somebody", lifetimeMs: 3_600_000 }, environment);
+    const { certificate, key } = issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
+    await writeFile(join(folder.path, "tls.crt"), certificate);
+    await writeFile(join(folder.path, "tls.key"), key);
+    const told: string[] = [];
+    const log = { ...silentLogger, info: (fields: object, message: string) => told.push(`${message} ${JSON.stringify(fields)}`) };
+    const webhooks = [validate(ConfigMap, () => allowed())];
+    const webhookServer = { host: "127.0.0.1", port: 0, certificateFolder: folder.path };
+    const { begin, until, process, run, clock } = world({ webhooks, webhookServer, log, leaderElection: false });
+    begin();
+    await until(() => told.some((line) => line.startsWith("caches synced")));
+    const port = Number(/"port":(\d+)/.exec(told.find((line) => line.startsWith("serving webhooks")) ?? "")?.[1]);
+    const socket = connect({ host: "127.0.0.1", port, ca: authority.certificate, servername: "localhost" });
+    await once(socket, "secureConnect");
+    socket.destroy();
+    process.sigterm();
+    await clock.advance(1_000);
+    await until(() => run.state === "ended");
   });
 
   it.each([

@@ -21,6 +21,7 @@ import { acquireLeadership, type Leadership } from "./leader-election.ts";
 import { makeLogger } from "./logs.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import { type OperatorOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 import { Team } from "./team.ts";
 
@@ -52,6 +53,7 @@ export class Operator {
     this.#options = options;
     this.#log = options.log ?? makeLogger({ name, verbosity, clock: environment.clock });
     this.grants = grantsOf(options);
+    addProcessMetrics(this.metrics, environment.clock);
   }
 
   /** Runs until the process is asked to stop, or the signal aborts. Rejects only if it could not start. Once only. */

@@ -63,7 +63,7 @@ export class WebhookServer {
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     server.on("sessionError", () => {});
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once("error", reject);
+    server.on("error", reject); // for good: an "error" event that nobody hears would end the process
     server.listen({ port: this.#options.port ?? 9443, host: this.#options.host }, resolve);
     await promise;
     this.#server = server;

@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { connect } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { settled, systemEnvironment } from "../concurrency/system-environment.ts";
+import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
+import type { Kind } from "../objects/object.ts";
+import { ObjectsInMemory } from "../operator/testing/objects-in-memory.ts";
+import { allowed } from "./admission.ts";
+import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
+import { webhookConfigurations } from "./configuration.ts";
+import { serveWebhooks } from "./serve-webhooks.ts";
+import { validate } from "./webhooks.ts";
+
+const real = systemEnvironment();
+const Gordon: Kind = { group: "operator.prgcont.cz", version: "v1", kind: "Gordon", plural: "gordons", namespaced: true };
+const webhooks = [validate(Gordon, () => allowed())];
+const authority = () => makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, real);
+const signedBy = (by: CertifiedKey): ServingCertificate => ({
+  ...issueServing(by, { names: ["localhost"], lifetimeMs: 3_600_000 }, real),
+  trust: by.certificate,
+});
+
+/** A source that yields what it is given, when it is given. */
+function byHand(first: ServingCertificate) {
+  const waiting = [first];
+  let wake = () => {};
+  const source: CertificateSource = async function* (signal) {
+    const over = once(signal, "abort");
+    for (;;) {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+      await Promise.race([over, new Promise<void>((resolve) => (wake = resolve))]);
+      if (signal.aborted) return;
+    }
+  };
+  return {
+    source,
+    give: (next: ServingCertificate) => {
+      waiting.push(next);
+      wake();
+    },
+  };
+}
+
+/** Does a client that trusts only this authority accept what is shown? */
+async function isTrusted(port: number, { certificate }: CertifiedKey): Promise<boolean> {
+  const socket = connect({ host: "127.0.0.1", port, ca: certificate, servername: "localhost" });
+  try {
+    await once(socket, "secureConnect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+describe("webhooks that are served", () => {
+  it("show each new certificate, and make it trusted before they show it", async () => {
+    const [old, next] = [authority(), authority()];
+    const objects = new ObjectsInMemory();
+    const [configuration] = webhookConfigurations(webhooks, { name: "gordon", url: "https://localhost:1" });
+    await objects.client.create(ValidatingWebhookConfiguration, configuration as ValidatingWebhookConfiguration);
+    const { source, give } = byHand(signedBy(old));
+    const running = await serveWebhooks(
+      {
+        ...{ webhooks, certificates: source, environment: manualEnvironment(), host: "127.0.0.1", port: 0 },
+        trust: { client: objects.client, name: "gordon" },
+      },
+      new AbortController().signal,
+    );
+    expect(await isTrusted(running.port, old)).toBe(true);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    objects.before = ({ verb }) => (verb === "update" ? held : undefined);
+    give(signedBy(next));
+    for (let turns = 0; turns < 50; turns += 1) await settled();
+    expect(await isTrusted(running.port, next)).toBe(false); // the API server has not been told yet
+    release();
+    for (let turns = 0; turns < 50; turns += 1) await settled();
+    expect(await isTrusted(running.port, next)).toBe(true);
+    const stored = objects.read(ValidatingWebhookConfiguration, { name: "gordon" })?.webhooks?.[0]?.clientConfig.caBundle;
+    expect(Buffer.from(stored ?? "", "base64").toString()).toBe(next.certificate);
+    await running.close();
+  });
+
+  it("say so when there is no certificate to begin with", async () => {
+    const none: CertificateSource = async function* () {};
+    const options = { webhooks, certificates: none, environment: real, host: "127.0.0.1", port: 0 };
+    await expect(serveWebhooks(options, new AbortController().signal)).rejects.toMatchObject({ code: "WEBHOOK_CERTIFICATE" });
+  });
+});
