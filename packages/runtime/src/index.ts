@@ -60,6 +60,7 @@ export type { Change } from "./cache/store.ts";
 export type * from "./client/client.ts";
 export { loadConfig } from "./client/config/load.ts";
 export { type ConnectOptions, clientFor, connect } from "./client/connect.ts";
+export type { CallReport, Observer } from "./client/observer.ts";
 export type { Discovery, ServerVersion } from "./client/discovery.ts";
 export * from "./client/errors.ts";
 export { evict } from "./client/evict.ts";
@@ -69,12 +70,14 @@ export type { Transport, TransportRequest, TransportResponse } from "./client/tr
 // objects/ — plain values
 export { findCondition, hasCondition, removeCondition, setCondition } from "./objects/condition.ts";
 export { describeDifference, differences, equals, isSubset } from "./objects/diff.ts";
-export { formatDuration, hours, type Milliseconds, minutes, parseDuration, seconds } from "./objects/duration.ts";
-export { formatSelector, matches, requirementsOf, type Selector } from "./objects/labels.ts";
+export { DurationError, formatDuration, hours, type Milliseconds, minutes, parseDuration, seconds } from "./objects/duration.ts";
+export { formatSelector, matches, parseSelector, requirementsOf, type Selector, SelectorError } from "./objects/labels.ts";
+export { formatMicroTime, formatTime, parseTime } from "./objects/time.ts";
+export { identityLabels, recommendedLabels } from "./objects/recommended-labels.ts";
 export { dnsLabel, dnsSubdomain, isDnsLabel, isDnsSubdomain, labelValue } from "./objects/names.ts";
 export * from "./objects/object.ts";
 export { controllerOf, isControlledBy, isOwnedBy, ownerReferenceTo } from "./objects/owner.ts";
-export { parseQuantity, Quantity, quantityOf } from "./objects/quantity.ts";
+export { parseQuantity, Quantity, QuantityError, quantityOf } from "./objects/quantity.ts";
 
 // objects/kinds/ — the built-in kinds
 export * from "./objects/kinds/admissionregistration.ts";
