@@ -1,75 +1,16 @@
 // The only judge of a webhook is an API server that calls it: its TLS, its JSON, its patches, its error messages.
-import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { describe, expect, it } from "vitest";
-import type { Client } from "../client/client.ts";
-import { connect } from "../client/connect.ts";
 import { ForbiddenError, InvalidError } from "../client/errors.ts";
-import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
 import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { dynamicKind } from "../objects/kinds/kind.ts";
 import type { KubernetesObject } from "../objects/object.ts";
+import { clientOf } from "../testing/cluster-client.ts";
 import { allowed, denied } from "./admission.ts";
-import { isSignedBy, issueServing } from "./certificates.ts";
-import { conversionThrough, webhookConfigurations } from "./configuration.ts";
+import { conversionThrough } from "./configuration.ts";
 import { convert } from "./conversion.ts";
-import { selfMadeCertificates } from "./self-made.ts";
-import { type RunningWebhooks, serveWebhooks } from "./serve-webhooks.ts";
-import { spreadTrust } from "./trust.ts";
-import { type AdmissionWebhookOptions, mutate, validate, type Webhook } from "./webhooks.ts";
-
-const environment = systemEnvironment();
-
-interface Place extends AsyncDisposable {
-  readonly cluster: TestCluster;
-  readonly client: Client;
-  readonly namespace: string;
-  /** Only what happens in the test's own namespace, and nothing passes if we are not asked. */
-  readonly here: AdmissionWebhookOptions;
-  /** Name of the test's webhook configurations. */
-  readonly name: string;
-  configMap(name: string, data?: Record<string, string>): ConfigMap;
-}
-
-async function place(): Promise<Place> {
-  const cluster = await testCluster();
-  const namespace = cluster.defaultNamespace;
-  const client = await connect({ environment, kubeconfig: cluster.kubeconfig, rateLimit: { qps: 500, burst: 500 } });
-  const name = `webhook-test-${namespace}`;
-  return {
-    ...{ cluster, client, namespace, name },
-    here: {
-      failurePolicy: "Fail",
-      excludeNamespaces: [],
-      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
-    },
-    configMap: (called, data = {}) => ({ metadata: { namespace, name: called }, data }),
-    async [Symbol.asyncDispose]() {
-      for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]) {
-        if ((await client.find(kind, { name })) !== undefined) await client.delete(kind, { name });
-      }
-      await client.close();
-      await cluster[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** Serves webhooks with a certificate of our own, registered and trusted, until it is disposed of. */
-async function serving({ client, name, cluster }: Place, webhooks: readonly Webhook[]) {
-  const ending = new AbortController();
-  const certificates = selfMadeCertificates({ name, names: ["127.0.0.1"], environment });
-  const running = await serveWebhooks(
-    { webhooks, certificates, environment, host: "127.0.0.1", port: 0, trust: { client, name } },
-    ending.signal,
-  );
-  const url = `https://127.0.0.1:${running.port}`;
-  if (webhooks.some(({ type }) => type !== "convert")) await cluster.apply(...webhookConfigurations(webhooks, { name, url }));
-  return {
-    url,
-    [Symbol.asyncDispose]: () => running.close(),
-  };
-}
+import { type Place, place, serving } from "./testing/place.ts";
+import { mutate, validate } from "./webhooks.ts";
 
 /** The API server learns of configurations by a watch: until it has, it lets things pass or fails to connect. */
 const once = <T>({ cluster }: Place, act: () => Promise<T>, holds: (value: T) => boolean) => cluster.eventually(act, holds);
@@ -109,6 +50,10 @@ describe("a webhook that a real API server calls", () => {
       at.client.create(ConfigMap, at.configMap("a", { size: "small" }), { dryRun: true }).catch((error: unknown) => error);
     const error = await once(at, attempt, (value) => value instanceof InvalidError);
     expect(error).toMatchObject({ status: 422, causes: [expect.objectContaining({ field: "data.size" })] });
+    const warnings: string[] = [];
+    await using listening = await clientOf(at.cluster, { observer: { warned: ({ text }) => warnings.push(text) } });
+    await listening.create(ConfigMap, at.configMap("b", { size: "large" }), { dryRun: true });
+    expect(warnings).toEqual(["sizes will be required soon"]);
   });
 
   it("changes an object on its way in, and sees the object about to go", async () => {
@@ -177,126 +122,5 @@ describe("a webhook that a real API server calls", () => {
     expect((await at.client.get(New, ref)).spec).toEqual({ replicas: 3 });
     expect((await at.client.get(Old, ref)).spec).toEqual({ size: 3 });
     await at.client.delete(CustomResourceDefinition, { name: `sizeds.${group}` });
-  });
-});
-
-describe("certificates under load", () => {
-  it("are exchanged, authority and all, without a failed request", async () => {
-    await using at = await place();
-    const day = 86_400_000;
-    const secret = { namespace: at.namespace, name: "certificates" };
-    // Made two months ago by a clock that is behind, so that today both authority and certificate are due.
-    let behindMs = 61 * day;
-    let settleMs = 30 * day;
-    const clock = { ...environment.clock, now: () => environment.clock.now() - behindMs };
-    const options = {
-      ...{ name: at.name, names: ["127.0.0.1"], authorityLifetimeMs: 90 * day, servingLifetimeMs: 80 * day, everyMs: 50 },
-      ...{ environment: { ...environment, clock }, shared: { client: at.client, secret } },
-      get settleMs() {
-        return settleMs;
-      },
-    };
-    const webhooks = [validate(ConfigMap, () => allowed(), at.here)];
-    const trust = { client: at.client, name: at.name };
-    const start = (port: number, certificates = selfMadeCertificates(options)): Promise<RunningWebhooks> =>
-      serveWebhooks({ webhooks, certificates, environment, host: "127.0.0.1", port, trust }, new AbortController().signal);
-    const running = await start(0);
-    await at.cluster.apply(...webhookConfigurations(webhooks, { name: at.name, url: `https://127.0.0.1:${running.port}` }));
-
-    const write = () => at.client.create(ConfigMap, at.configMap("load"), { dryRun: true });
-    const stored = async () => {
-      const { data = {} } = await at.client.get(Secret, secret);
-      const text = (key: string) => Buffer.from(data[key] ?? "", "base64").toString();
-      return {
-        authorities: text("ca.crt").match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----\n?/g) ?? [],
-        serving: text("tls.crt"),
-      };
-    };
-    const bundle = async () => {
-      const { webhooks: [entry] = [] } = await at.client.get(ValidatingWebhookConfiguration, { name: at.name });
-      return Buffer.from(entry?.clientConfig.caBundle ?? "", "base64").toString();
-    };
-
-    // Until the API server knows the webhook and trusts it.
-    await at.cluster.eventually(bundle, (pem) => pem !== "");
-    await at.cluster.eventually(
-      () => write().then(() => true),
-      (ok) => ok,
-    );
-    const before = await stored();
-
-    const load = { running: true, writes: 0, failures: [] as unknown[] };
-    const loading = (async () => {
-      while (load.running) {
-        await write().catch((error: unknown) => load.failures.push(error));
-        load.writes += 1;
-      }
-    })();
-    const someMoreWrites = async () => {
-      const enough = load.writes + 20;
-      await at.cluster.eventually(
-        () => load.writes,
-        (writes) => writes >= enough,
-      );
-    };
-
-    behindMs = 0; // now a new authority is made, and trusted beside the old one, which still signs
-    const both = await at.cluster.eventually(stored, ({ authorities }) => authorities.length === 2);
-    expect(isSignedBy(both.serving, before.authorities[0] ?? "")).toBe(true);
-    await at.cluster.eventually(bundle, (pem) => pem === both.authorities.join(""));
-    await someMoreWrites();
-    settleMs = 0; // everybody has had the time to learn of it: it signs
-    const after = await at.cluster.eventually(stored, ({ serving: shown }) => isSignedBy(shown, both.authorities[0] ?? ""));
-    await someMoreWrites();
-    load.running = false;
-    await loading;
-    expect(load.failures).toEqual([]);
-
-    // And the new one alone is enough: trust nothing else, and serve afresh so that connections are new.
-    await running.close();
-    const newest = both.authorities[0] ?? "";
-    const again = await start(running.port, async function* () {
-      const { data = {} } = await at.client.get(Secret, secret);
-      yield { certificate: after.serving, key: Buffer.from(data["tls.key"] ?? "", "base64").toString(), trust: newest };
-    });
-    await spreadTrust(newest, { ...trust, webhooks });
-    expect(await bundle()).toBe(newest);
-    await at.cluster.eventually(
-      () => write().then(() => true),
-      (ok) => ok,
-    );
-    await again.close();
-  });
-
-  it("are not believed when another authority signed them", async () => {
-    await using at = await place();
-    const webhooks = [validate(ConfigMap, () => allowed(), at.here)];
-    await using served = await serving(at, webhooks);
-    await at.cluster.eventually(
-      () => at.client.create(ConfigMap, at.configMap("a"), { dryRun: true }).then(() => true),
-      (ok) => ok,
-    );
-    const { makeAuthority } = await import("./certificates.ts");
-    const stranger = makeAuthority({ name: "stranger", lifetimeMs: 3_600_000 }, environment);
-    const shown = issueServing(stranger, { names: ["127.0.0.1"], lifetimeMs: 3_600_000 }, environment);
-    expect(shown.certificate).not.toBe("");
-    // Registered once more under the same address, trusting only the stranger: now nobody gets through.
-    await at.client.apply(
-      ValidatingWebhookConfiguration,
-      webhookConfigurations(webhooks, {
-        name: `${at.name}-2`,
-        url: served.url,
-        trust: stranger.certificate,
-      })[0] as ValidatingWebhookConfiguration,
-      { fieldManager: "test" },
-    );
-    try {
-      const attempt = () =>
-        at.client.create(ConfigMap, at.configMap("b"), { dryRun: true }).catch((error: Error) => error.message);
-      const message = await at.cluster.eventually(attempt, (value) => typeof value === "string");
-      expect(message).toContain("certificate signed by unknown authority");
-    } finally {
-      await at.client.delete(ValidatingWebhookConfiguration, { name: `${at.name}-2` });
-    }
   });
 });
