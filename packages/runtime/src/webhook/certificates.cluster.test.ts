@@ -1,4 +1,5 @@
 // Certificates of our own making, as a real API server (Go's TLS, not ours) judges them.
+import { testCluster } from "@memhog/localcluster/testing";
 import { describe, expect, it } from "vitest";
 import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
@@ -13,7 +14,7 @@ import { validate } from "./webhooks.ts";
 
 describe("certificates under load", () => {
   it("are exchanged, authority and all, without a failed request", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     const day = 86_400_000;
     const secret = { namespace: at.namespace, name: "certificates" };
     // Made two months ago by a clock that is behind, so that today both authority and certificate are due.
@@ -100,7 +101,7 @@ describe("certificates under load", () => {
   });
 
   it("are not believed when another authority signed them", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     const webhooks = [validate(ConfigMap, () => allowed(), at.here)];
     await using served = await serving(at, webhooks);
     await at.cluster.eventually(

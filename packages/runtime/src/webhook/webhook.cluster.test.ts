@@ -1,4 +1,5 @@
 // The only judge of a webhook is an API server that calls it: its TLS, its JSON, its patches, its error messages.
+import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { describe, expect, it } from "vitest";
 import { ForbiddenError, InvalidError } from "../client/errors.ts";
 import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
@@ -13,11 +14,12 @@ import { type Place, place, serving } from "./testing/place.ts";
 import { mutate, validate } from "./webhooks.ts";
 
 /** The API server learns of configurations by a watch: until it has, it lets things pass or fails to connect. */
-const once = <T>({ cluster }: Place, act: () => Promise<T>, holds: (value: T) => boolean) => cluster.eventually(act, holds);
+const once = <T>({ cluster }: Place<TestCluster>, act: () => Promise<T>, holds: (value: T) => boolean) =>
+  cluster.eventually(act, holds);
 
 describe("a webhook that a real API server calls", () => {
   it("refuses a write with its own words, as the API and kubectl show them", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     const judge = validate(
       ConfigMap,
       ({ data }) => (data?.size === "small" ? denied("expected a large one, found small") : allowed()),
@@ -38,7 +40,7 @@ describe("a webhook that a real API server calls", () => {
   });
 
   it("refuses as the API server's own validation does, naming the field, and warns", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     const causes = [{ field: "data.size", message: "must be large" }];
     const judge = validate(
       ConfigMap,
@@ -57,7 +59,7 @@ describe("a webhook that a real API server calls", () => {
   });
 
   it("changes an object on its way in, and sees the object about to go", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     const seen: string[] = [];
     const label = mutate(
       ConfigMap,
@@ -82,7 +84,7 @@ describe("a webhook that a real API server calls", () => {
   });
 
   it("converts between the versions of a CRD", async () => {
-    await using at = await place();
+    await using at = await place(await testCluster());
     interface Sized extends KubernetesObject {
       readonly spec: { readonly size?: number; readonly replicas?: number };
     }

@@ -1,5 +1,4 @@
 // For tests on a cluster: a namespace of one's own whose writes a webhook of one's own is asked about.
-import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import type { Client } from "../../client/client.ts";
 import { connect } from "../../client/connect.ts";
 import { systemEnvironment } from "../../concurrency/system-environment.ts";
@@ -12,8 +11,15 @@ import type { AdmissionWebhookOptions, Webhook } from "../webhooks.ts";
 
 export const environment = systemEnvironment();
 
-export interface Place extends AsyncDisposable {
-  readonly cluster: TestCluster;
+/** What these tests need of a cluster; they bring it. */
+export interface SomeCluster extends AsyncDisposable {
+  readonly defaultNamespace: string;
+  readonly kubeconfig: string;
+  apply(...manifests: readonly object[]): Promise<unknown>;
+}
+
+export interface Place<C extends SomeCluster = SomeCluster> extends AsyncDisposable {
+  readonly cluster: C;
   readonly client: Client;
   readonly namespace: string;
   /** Only what happens in the test's own namespace, and nothing passes if we are not asked. */
@@ -23,8 +29,7 @@ export interface Place extends AsyncDisposable {
   configMap(name: string, data?: Record<string, string>): ConfigMap;
 }
 
-export async function place(): Promise<Place> {
-  const cluster = await testCluster();
+export async function place<C extends SomeCluster>(cluster: C): Promise<Place<C>> {
   const namespace = cluster.defaultNamespace;
   const client = await connect({ environment, kubeconfig: cluster.kubeconfig, rateLimit: { qps: 500, burst: 500 } });
   const name = `webhook-test-${namespace}`;
