@@ -1,6 +1,6 @@
 // A contender is a program that watches all pods and reconciles every change. Ours, client-node's and controller-runtime's
 // speak the same few lines: on stdout one JSON object a line ("synced", then a "report" for each asked for), on stdin the
-// words reset, report and quit. Memory is read from /proc, from outside, so that nobody measures himself.
+// words reset, report, calls and quit. Memory is read from /proc, from outside, so that nobody measures himself.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -51,6 +51,12 @@ export class Contender implements AsyncDisposable {
   report(): Promise<Report> {
     this.#child.stdin?.write("report\n");
     return this.#next("report") as unknown as Promise<Report>;
+  }
+
+  /** Has it read one object from the server a thousand times, twenty at once. */
+  async calls(): Promise<void> {
+    this.#child.stdin?.write("calls\n");
+    await this.#next("called");
   }
 
   /** Resident memory in MiB now, and the highest it has been. */

@@ -9,3 +9,6 @@ export type { DeepPartial } from "./testing/builders.ts";
 export { aDeployment, aNode, anObject, aPod } from "./testing/builders.ts";
 export type { EventuallyOptions } from "./testing/eventually.ts";
 export { eventually, NeverHeldError } from "./testing/eventually.ts";
+export type { Fault, FaultPlan } from "./testing/fault.ts";
+export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./testing/fault-proxy.ts";
+export { startTcpProxy, type TcpProxy } from "./testing/tcp-proxy.ts";

@@ -49,6 +49,15 @@ createInterface({ input: process.stdin })
       const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))] ?? -1;
       say({ event: "report", changes, p50: at(0.5), p99: at(0.99), longestBlockMs: delay.max / 1e6 });
     }
+    if (line === "calls") void callMany(1000, 20).then(() => say({ event: "called" }));
     if (line === "quit") process.exit(0);
   })
   .on("close", () => process.exit(0));
+
+/** Reads one object from the server, many times, several at once. */
+async function callMany(count, atOnce) {
+  const worker = async () => {
+    for (let n = 0; n < count / atOnce; n += 1) await api.readNamespace({ name: "default" });
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

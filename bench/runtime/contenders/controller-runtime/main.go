@@ -75,12 +75,27 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, nil
 }
 
+// call reads one object from the server, many times, several at once.
+func call(reader client.Reader, count, atOnce int) {
+	var group sync.WaitGroup
+	for range atOnce {
+		group.Go(func() {
+			for range count / atOnce {
+				var namespace corev1.Namespace
+				must(reader.Get(context.Background(), client.ObjectKey{Name: "default"}, &namespace))
+			}
+		})
+	}
+	group.Wait()
+}
+
 func main() {
 	// --kubeconfig itself is declared by controller-runtime.
 	flag.Parse()
 	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	config, err := clientcmd.BuildConfigFromFlags("", flag.Lookup("kubeconfig").Value.String())
 	must(err)
+	config.QPS, config.Burst = 5000, 5000 // connections are counted, not patience
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))
 	start := time.Now()
@@ -97,6 +112,11 @@ func main() {
 	go func() {
 		lines := bufio.NewScanner(os.Stdin)
 		for lines.Scan() {
+			if lines.Text() == "calls" {
+				call(manager.GetAPIReader(), 1000, 20)
+				say(map[string]any{"event": "called"})
+				continue
+			}
 			mutex.Lock()
 			switch lines.Text() {
 			case "reset":

@@ -137,7 +137,7 @@ type K<T extends KubernetesObject> = Kind<T>;
 type Some = KubernetesObject;
 type Sub = Subresource | undefined;
 
-export interface Client {
+export interface Client extends AsyncDisposable {
   /** One object. @throws NotFoundError */
   get<T extends Some, S extends Sub = undefined>(kind: K<T>, ref: ObjectRef, o?: ReadOptions<S>): Promise<Answered<T, S>>;
   /** One object, or undefined if there is none. */
@@ -179,6 +179,6 @@ export interface Client {
   /** The text of a 2xx answer. */
   request(request: RawRequest): Promise<string>;
   readonly discovery: Discovery;
-  /** Lets what is under way finish and closes the connections. */
+  /** Lets what is under way finish and closes the connections; so does the end of `await using`. */
   close(): Promise<void>;
 }

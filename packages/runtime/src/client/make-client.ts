@@ -28,17 +28,19 @@ export function clientOver(transport: Transport, options: ClientOptions): Client
   const lanes = makeLanes({ ...options, observer });
   const caller = makeCaller({ transport, environment, lanes, observer, timeoutMs });
   const tools = { caller, environment, observer, pause: pace(environment.clock) };
+  const close = async () => transport.close?.();
   return {
     ...verbsOf(caller),
     watch: (kind, o = {}) => watchKind(kind, o, tools),
     request: (request) => caller.text(rawCall(request)),
     discovery: makeDiscovery(caller, environment.clock),
-    close: async () => transport.close?.(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
 /** The parsed JSON is what the kind says it is; this is where that is believed, and the only place. */
-function verbsOf(caller: Caller): Omit<Client, "watch" | "request" | "discovery" | "close"> {
+function verbsOf(caller: Caller): Verbs {
   const verbs = {
     get: (...rest: Tail<typeof getObject>) => getObject(caller, ...rest),
     find: (...rest: Tail<typeof findObject>) => findObject(caller, ...rest),
@@ -50,8 +52,10 @@ function verbsOf(caller: Caller): Omit<Client, "watch" | "request" | "discovery"
     apply: (...rest: Tail<typeof applyObject>) => applyObject(caller, ...rest),
     delete: (...rest: Tail<typeof deleteObject>) => deleteObject(caller, ...rest),
   };
-  return verbs as Omit<Client, "watch" | "request" | "discovery" | "close">;
+  return verbs as Verbs;
 }
+
+type Verbs = Omit<Client, "watch" | "request" | "discovery" | "close" | typeof Symbol.asyncDispose>;
 
 type Tail<F> = F extends (caller: Caller, ...rest: infer R) => unknown ? R : never;
 

@@ -72,7 +72,7 @@ export interface NarrowedClient<G extends readonly Grant[]> {
 /** The client, limited to the grants. */
 export function narrow<const G extends readonly Grant[]>(client: Client, grants: G): NarrowedClient<G> {
   const check = accessCheck(grants);
-  const narrowed: Omit<Client, "request" | "close"> = {
+  const narrowed: Omit<Client, "request" | "close" | typeof Symbol.asyncDispose> = {
     async get(kind, ref, o) {
       check("get", kind, o?.subresource, ref.name);
       return client.get(kind, ref, o);

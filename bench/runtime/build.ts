@@ -1,0 +1,46 @@
+// The contenders, ready to run. Ours runs as it does in production, with its types stripped beforehand; client-node is
+// installed and controller-runtime compiled on first use, outside the repository, because only this bench wants them.
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { stripTypes } from "../../tools/strip-types.ts";
+
+export interface Contenders {
+  readonly ours: readonly string[];
+  readonly peers: Readonly<Record<string, readonly string[]>>;
+}
+
+const run = promisify(execFile);
+const here = join(import.meta.dirname, "contenders");
+
+export async function buildContenders(): Promise<Contenders> {
+  const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "memhog-bench");
+  mkdirSync(folder, { recursive: true });
+  console.error("preparing the contenders (minutes the first time) …");
+  const ours = await stripTypes(join(folder, "ours"));
+  const node = ["node", "--max-semi-space-size=1"]; // as in our image: a small young generation, for a small process
+  const contender = join(ours, "bench/runtime/contenders/ours.js");
+  return {
+    ours: [...node, contender],
+    peers: {
+      "ours, whole": [...node, contender, "--whole"],
+      "client-node": ["node", await clientNode(join(folder, "client-node"))],
+      "controller-runtime": [await controllerRuntime(join(folder, "controller-runtime"))],
+    },
+  };
+}
+
+async function clientNode(folder: string): Promise<string> {
+  cpSync(join(here, "client-node"), folder, { recursive: true });
+  if (!existsSync(join(folder, "node_modules"))) await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder });
+  return join(folder, "main.js");
+}
+
+async function controllerRuntime(folder: string): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  const binary = join(folder, "contender");
+  await run("go", ["build", "-trimpath", "-o", binary, "."], { cwd: join(here, "controller-runtime") });
+  return binary;
+}
