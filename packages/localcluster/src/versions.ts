@@ -1,5 +1,5 @@
-// The Kubernetes versions that localcluster can start. A small table, on purpose: each row was built and run before it got
-// in, and has the modules of its patch version on the Go module proxy complete, which many patch versions have not.
+// The Kubernetes versions that localcluster can start. A small table, on purpose: a row gets in when every module of its patch
+// version is on the Go module proxy, which is not so for many patch versions.
 import { UnknownVersionError } from "./errors.ts";
 
 export interface KubernetesVersion {
@@ -7,7 +7,7 @@ export interface KubernetesVersion {
   readonly minor: string;
   /** The release behind the name: "1.37.1". */
   readonly patch: string;
-  /** The etcd that keeps its objects. One for all: fewer things to make, and each API server here was seen to work with it. */
+  /** The etcd that keeps its objects. One for all: fewer things to make, and the oldest and the newest API server run on it. */
   readonly etcd: string;
   /** The oldest Go that builds it, and the etcd of its row. */
   readonly go: string;
