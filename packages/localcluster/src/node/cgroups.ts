@@ -45,26 +45,26 @@ async function createUnified(hierarchy: Hierarchy, folder: string): Promise<void
 
 /** Lets the children of a cgroup use the controllers. */
 async function delegate(folder: string, controllers: readonly string[]): Promise<void> {
-  const file = join(folder, "cgroup.subtree_control");
-  const enabled = (await readFile(file, "utf8")).split(/\s+/);
+  const enabled = (await readFile(join(folder, "cgroup.subtree_control"), "utf8")).split(/\s+/);
   const missing = controllers.filter((controller) => !enabled.includes(controller));
-  for (const controller of missing) {
-    await change(`cannot enable the ${controller} controller in ${file}`, () => enable(folder, controller));
-  }
+  if (missing.length === 0) return;
+  await change(`cannot enable the controllers ${missing.join(", ")} below ${folder}`, () => enable(folder, missing));
 }
 
 /**
  * Only the root of all cgroups may have processes and children with controllers at once. In a container, what looks like the
  * root is not: the processes of the container stand in the way (EBUSY) until they are moved into a leaf.
  */
-async function enable(folder: string, controller: string): Promise<void> {
+async function enable(folder: string, controllers: readonly string[]): Promise<void> {
   const file = join(folder, "cgroup.subtree_control");
+  // All at once: one after the other, those that work on threads would be let through and make the rest impossible.
+  const wish = controllers.map((controller) => `+${controller}`).join(" ");
   try {
-    await writeFile(file, `+${controller}`);
+    await writeFile(file, wish);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
+    if (!["EBUSY", "ENOTSUP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     await moveProcesses(folder, join(folder, "init"));
-    await writeFile(file, `+${controller}`);
+    await writeFile(file, wish);
   }
 }
 
