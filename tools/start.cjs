@@ -42,15 +42,17 @@ async function install() {
   const progress = startProgress("installing dependencies");
   const log = [];
   const code = await new Promise((resolve, reject) => {
+    // Not `npm ci`: it fails where a registry lacks the packages of somebody else's platform, which nobody here needs.
+    // --no-save: the versions of the lock file, and the lock file stays as it is.
     // --include=dev: NODE_ENV=production must not leave us without Node 24.
-    const npm = spawn("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
+    const npm = spawn("npm", ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
     npm.stdout.on("data", (data) => log.push(data));
     npm.stderr.on("data", (data) => log.push(data));
     npm.on("error", reject);
     npm.on("close", resolve);
   });
   progress.stop();
-  if (code !== 0) throw new Error(`npm ci failed with exit code ${code}:\n${Buffer.concat(log).toString()}`);
+  if (code !== 0) throw new Error(`npm install failed with exit code ${code}:\n${Buffer.concat(log).toString()}`);
   const node = spawnSync(path.join(modules, ".bin", "node"), ["--version"], { encoding: "utf8" });
   if (node.status !== 0 || !/^v2[4-9]\./.test(node.stdout)) {
     throw new Error(`expected Node 24 or newer in node_modules/.bin, found ${node.stdout || node.error}\n` +
