@@ -70,10 +70,16 @@ export function judge(file: string, target: string): readonly string[] {
   if (packageOf(file) !== packageOf(target) && /^(packages|operators)\//.test(target)) {
     return [`${file}: reaches into ${target}; enter packages by their doors (@memhog/…)`];
   }
-  if (file.endsWith(".test.ts")) return [];
+  if (isForTests(file)) return [];
+  if (isForTests(target)) return [`${file}: may not import ${target} (it is for tests)`];
   const rule = rules.find(({ from }) => from.test(file));
   if (rule === undefined || rule.from.test(target) || rule.to.some((allowed) => allowed.test(target))) return [];
   return [`${file}: may not import ${target} (${rule.why})`];
+}
+
+/** Tests, what they stand on, and the doors for them. */
+function isForTests(path: string): boolean {
+  return /\.(test|fixture)\.ts$|\/testing(\.ts$|\/|$)|\/conformance\/|^bench\//.test(path) || path.endsWith("/vitest-setup.ts");
 }
 
 /** packages/runtime/src/x.ts → packages/runtime */

@@ -15,6 +15,8 @@ describe("arrows", () => {
     { file: "operators/memhog/src/act/resize.ts", target: "packages/runtime/src/client/client.ts" },
     { file: "operators/memhog/src/act/resize.ts", target: "@memhog/runtime/src/client/client.ts" },
     { file: "operators/memhog/src/decide/decide.ts", target: "operators/memhog/src/observe/prometheus.ts" },
+    { file: "packages/runtime/src/cache/cache.ts", target: "packages/runtime/src/testing/eventually.ts" },
+    { file: "operators/memhog/src/main.ts", target: "@memhog/runtime/testing" },
   ];
   it.each(refused)("$file may not import $target", ({ file, target }) => expect(judge(file, target)).toHaveLength(1));
 
