@@ -24,7 +24,14 @@ export { checkAgainIn, done, type Outcome, waitForChange } from "./controller/ou
 
 // webhook/ — what is asked before an object is stored
 export { type AdmissionRequest, allowed, denied, type Verdict } from "./webhook/admission.ts";
-export { type WebhookConfigurationOptions, webhookConfigurations } from "./webhook/configuration.ts";
+export type { CertificateSource } from "./webhook/certificate-source.ts";
+export {
+  conversionThrough,
+  namesOf,
+  type WebhookAddress,
+  type WebhookConfigurationOptions,
+  webhookConfigurations,
+} from "./webhook/configuration.ts";
 export { convert } from "./webhook/conversion.ts";
 export { WebhookError } from "./webhook/errors.ts";
 export { fileCertificates } from "./webhook/file-certificates.ts";

@@ -4,8 +4,8 @@
 import type { Condition } from "./kinds/common.ts";
 import { formatTime } from "./time.ts";
 
-/** A condition as a reconciler states it; the time is filled in. */
-export type StatedCondition<C extends Condition = Condition> = Omit<C, "lastTransitionTime">;
+/** A condition as a reconciler states it; the time is filled in. Of a union each member by itself: only its own pairs are legal. */
+export type StatedCondition<C extends Condition = Condition> = C extends unknown ? Omit<C, "lastTransitionTime"> : never;
 
 /** The condition of this type, if there is one. */
 export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: C["type"]): C | undefined {
