@@ -1,6 +1,6 @@
 // What is known of the objects of one kind: a map that tells of its changes. It is fed by a reflector and read by
-// everyone else; nothing in it is ever written back, and the objects in it are shared, so nobody may change them (their
-// types say so).
+// everyone else; nothing in it is ever written back, and the objects in it are shared, with everyone and in parts with each
+// other (sharing.ts), so nobody may change them (their types say so).
 //
 // Two rules keep it right under the faults of a watch:
 //
@@ -12,6 +12,7 @@
 import type { Cancel } from "../concurrency/environment.ts";
 import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import { byOwner, IndexedObjects, type IndexValues } from "./object-index.ts";
+import { sharing } from "./sharing.ts";
 import { isOlder } from "./versions.ts";
 
 /** Something became different. `initial`: it is part of a listing, so nothing need have happened just now. */
@@ -35,6 +36,8 @@ export class ObjectStore<T extends KubernetesObject> {
   readonly #indexes: IndexedObjects<T>[] = [this.#byOwner];
   readonly #listeners = new Set<ChangeListener<T>>();
   #size = 0;
+  /** Listings are sorted by name, so the object before is often a replica of the same thing. */
+  #last: Stored<T> | undefined;
 
   get size(): number {
     return this.#size;
@@ -67,10 +70,12 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   /** An object was seen: on a watch, or in a listing. */
-  put(object: Stored<T>, { listed }: { readonly listed: boolean }): void {
-    const previous = this.get(object.metadata);
+  put(fresh: Stored<T>, { listed }: { readonly listed: boolean }): void {
+    const previous = this.get(fresh.metadata);
+    if (previous !== undefined && (isSame(previous, fresh) || (!listed && isBefore(fresh, previous)))) return;
+    const object = sharing(fresh, previous ?? this.#last);
+    this.#last = object;
     if (previous === undefined) this.#add(object, listed);
-    else if (isSame(previous, object) || (!listed && isBefore(object, previous))) return;
     else if (object.metadata.uid === previous.metadata.uid) this.#replace(previous, object, listed);
     else {
       this.#remove(previous, previous, listed);

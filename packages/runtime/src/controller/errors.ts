@@ -44,7 +44,9 @@ export class KindNotCachedError extends PermanentError {
 export class ReconcileEndedError extends ControllerError {
   readonly code = "RECONCILE_ENDED";
 
-  constructor(key: string) {
-    super(`${key}: expected calls only during the reconcile, found one after its end → await everything you start`);
+  constructor(controller: string) {
+    super(
+      `controller ${controller}: expected calls only during a reconcile, found one after its end → await everything you start`,
+    );
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { History, Lines, type ReconcileRecord } from "./explain.ts";
+import { History, type KeptRecord, Lines } from "./explain.ts";
 
-function record(more: Partial<ReconcileRecord> = {}): Omit<ReconcileRecord, "times"> {
-  return { at: "t", because: ["listed"], waitedMs: 0, tookMs: 1, read: [], wrote: [], notes: [], ended: "done", ...more };
+function record(more: Partial<KeptRecord> = {}): Omit<KeptRecord, "times"> {
+  return { atMs: 0, because: ["listed"], waitedMs: 0, tookMs: 1, read: [], wrote: [], notes: [], ended: "done", ...more };
 }
 
 describe("what is remembered of reconciles", () => {
@@ -16,10 +16,10 @@ describe("what is remembered of reconciles", () => {
   it("counts what went the same way instead of forgetting what mattered", () => {
     const history = new History({ perKey: 2 });
     history.add("a", record({ wrote: ["apply Pod home/a-0 → @18"] }));
-    for (let at = 1; at <= 100; at += 1) history.add("a", record({ at: `t${at}` }));
+    for (let at = 1; at <= 100; at += 1) history.add("a", record({ atMs: at }));
     expect(history.of("a").map(({ at, wrote, times }) => [at, wrote.length, times])).toEqual([
-      ["t", 1, 1],
-      ["t100", 0, 100],
+      ["1970-01-01T00:00:00.000000Z", 1, 1],
+      ["1970-01-01T00:00:00.100000Z", 0, 100],
     ]);
   });
 

@@ -2,6 +2,7 @@
 // off, what they read and wrote, and how they ended. Everything is bounded: keys, reconciles per key, lines per
 // reconcile. A reconcile that went like the one before and wrote nothing is counted, not kept, so an object that is
 // looked at every few seconds still shows when and why it last did something.
+import { formatMicroTime } from "../objects/time.ts";
 
 /** One reconcile, or several that went the same way. */
 export interface ReconcileRecord {
@@ -24,6 +25,12 @@ export interface ReconcileRecord {
   readonly times: number;
 }
 
+/** As it is kept: times become text when somebody asks. */
+export interface KeptRecord extends Omit<ReconcileRecord, "at"> {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
 export interface HistoryOptions {
   /** Keys to remember: the most recently reconciled ones. @default 2000 */
   readonly keys?: number;
@@ -35,7 +42,7 @@ export interface HistoryOptions {
 const mostLines = 24;
 
 export class History {
-  readonly #records = new Map<string, ReconcileRecord[]>();
+  readonly #records = new Map<string, KeptRecord[]>();
   readonly #limits: Required<HistoryOptions>;
 
   constructor({ keys = 2_000, perKey = 8 }: HistoryOptions = {}) {
@@ -44,7 +51,8 @@ export class History {
 
   /** Newest last; empty if nothing is remembered. */
   of(key: string): readonly ReconcileRecord[] {
-    return this.#records.get(key) ?? [];
+    const records = this.#records.get(key) ?? [];
+    return records.map(({ atMs, ...record }) => ({ at: formatMicroTime(atMs), ...record }));
   }
 
   /** The keys that are remembered, the most recently reconciled last. */
@@ -52,7 +60,7 @@ export class History {
     return [...this.#records.keys()];
   }
 
-  add(key: string, record: Omit<ReconcileRecord, "times">): void {
+  add(key: string, record: Omit<KeptRecord, "times">): void {
     const records = this.#records.get(key) ?? [];
     const last = records.at(-1);
     const repeats = last !== undefined && wentTheSame(last, record);
@@ -87,6 +95,6 @@ export class Lines {
   }
 }
 
-function wentTheSame(a: Omit<ReconcileRecord, "times">, b: Omit<ReconcileRecord, "times">): boolean {
+function wentTheSame(a: KeptRecord, b: Omit<KeptRecord, "times">): boolean {
   return a.wrote.length === 0 && b.wrote.length === 0 && a.ended === b.ended && a.notes.join() === b.notes.join();
 }

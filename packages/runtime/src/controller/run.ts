@@ -10,7 +10,7 @@ import type { Grant } from "../schema/access.ts";
 import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
 import type { Context, ListFilter } from "./context.ts";
 import type { AnyContext, Controller } from "./definition.ts";
-import { ReconcileEndedError } from "./errors.ts";
+import type { ReconcileEndedError } from "./errors.ts";
 import { Lines, type ReconcileRecord } from "./explain.ts";
 import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
 import type { PendingWrites } from "./pending-writes.ts";
@@ -28,6 +28,8 @@ export interface Workshop {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly settled: Settled;
+  /** What a call gets that comes after the end of its reconcile; made once, since every reconcile ends. */
+  readonly ended: ReconcileEndedError;
   /** @throws KindNotCachedError */
   cacheOf(kind: Kind): Cache;
   /** All caches that see objects of this kind. */
@@ -36,7 +38,6 @@ export interface Workshop {
 
 export interface RunOptions {
   readonly workshop: Workshop;
-  readonly key: string;
   readonly log: Logger;
   readonly writes: PendingWrites;
   readonly failures: number;
@@ -138,7 +139,7 @@ export class Run implements Work {
 
   /** Nothing may begin after this, and what was begun and not awaited is given up. */
   end(): void {
-    this.#ended.abort(new ReconcileEndedError(this.#options.key));
+    this.#ended.abort(this.#options.workshop.ended);
     this.#linked[Symbol.dispose]();
   }
 

@@ -13,10 +13,10 @@ import { runKeyed } from "../concurrency/keyed-runner.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { type Lease, WorkQueue } from "../concurrency/work-queue.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef } from "../objects/object.ts";
-import { formatMicroTime } from "../objects/time.ts";
 import { narrow } from "../schema/narrowed-client.ts";
+import { Breather } from "./breather.ts";
 import type { Controller } from "./definition.ts";
-import { KindNotCachedError } from "./errors.ts";
+import { KindNotCachedError, ReconcileEndedError } from "./errors.ts";
 import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
 import { type Figures, figuresFor } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
@@ -63,6 +63,7 @@ export class ControllerRunner {
   readonly #settled = new Settled();
   readonly #workshop: Workshop;
   readonly #cancels: Cancel[] = [];
+  readonly #breather: Breather;
   /** No new work. */
   readonly #draining = new AbortController();
   /** No old work, either. */
@@ -73,6 +74,7 @@ export class ControllerRunner {
     const { environment, metrics, client, events } = dependencies;
     this.controller = controller;
     this.#dependencies = dependencies;
+    this.#breather = new Breather(environment.clock);
     this.#log = dependencies.log.child({ controller: controller.name });
     this.#history = new History(dependencies.history);
     this.#figures = figuresFor(controller, metrics, () => this.#queue.stats());
@@ -81,7 +83,8 @@ export class ControllerRunner {
     const cachesOf = (kind: Kind) => this.#cachesOf(kind);
     const narrowed = narrow(client, controller.grants) as unknown as Client;
     const { clock } = environment;
-    this.#workshop = { controller, client, narrowed, clock, events, settled: this.#settled, cacheOf, cachesOf };
+    const ended = new ReconcileEndedError(controller.name);
+    this.#workshop = { controller, client, narrowed, clock, events, settled: this.#settled, ended, cacheOf, cachesOf };
   }
 
   /** Opens the caches and begins to listen. */
@@ -124,6 +127,7 @@ export class ControllerRunner {
     await this.#queue.shutDown();
     await this.#working;
     signal?.removeEventListener("abort", abort);
+    this.#breather.stop();
     for (const cancel of this.#cancels.splice(0)) cancel();
     await Promise.all([...this.#open.values()].map((open) => open[Symbol.asyncDispose]()));
   }
@@ -144,13 +148,14 @@ export class ControllerRunner {
   }
 
   async #attend(lease: Lease): Promise<void> {
+    await this.#breather.breathe();
     if (!this.synced && !(await this.#held())) return;
     const state = this.#stateOf(lease.key);
     if (!state.writes.seen) return this.#setAside(lease, state);
     const { environment } = this.#dependencies;
     const { clock } = environment;
     const began = clock.monotonic();
-    const at = formatMicroTime(clock.now());
+    const atMs = clock.now();
     const { key } = lease;
     const result = await reconcileOnce({
       workshop: this.#workshop,
@@ -163,7 +168,7 @@ export class ControllerRunner {
       random: environment.random,
     });
     const tookMs = clock.monotonic() - began;
-    this.#history.add(key, { at, because: lease.reasons, waitedMs: lease.waitedMs, tookMs, ...result.record });
+    this.#history.add(key, { atMs, because: lease.reasons, waitedMs: lease.waitedMs, tookMs, ...result.record });
     this.#conclude(key, state, result, tookMs);
   }
 
