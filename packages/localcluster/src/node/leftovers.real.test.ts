@@ -42,7 +42,7 @@ const places = [
   "/var/lib/containerd",
   "/var/lib/kubelet",
   "/var/lib/cni",
-].concat(["/var/log/pods", "/var/log/containers", "/opt/containerd", "/etc/cni", "/usr/libexec/kubernetes"]);
+].concat(["/var/log/pods", "/var/log/containers", "/opt/containerd", "/etc/cni"]);
 const settings = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward"];
 
 /** All that a node could have changed about this machine. */
