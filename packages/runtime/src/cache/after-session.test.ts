@@ -8,7 +8,7 @@ import {
   TooManyRequestsError,
 } from "../client/errors.ts";
 import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
-import { refusal } from "./scripted-api.ts";
+import { refusal } from "./scripted-api.fixture.ts";
 
 const said = { attempt: "watch Pod", reason: "", message: "no" };
 const watching = { lastedMs: 60_000, heard: true };

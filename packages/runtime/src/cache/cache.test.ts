@@ -7,7 +7,7 @@ import { Namespace } from "../objects/kinds/core/namespace.ts";
 import type { Kind } from "../objects/object.ts";
 import { Cache, type CacheOptions } from "./cache.ts";
 import { view } from "./projection.ts";
-import { refusal, ScriptedApi } from "./scripted-api.ts";
+import { refusal, ScriptedApi } from "./scripted-api.fixture.ts";
 
 const ref = (name: string, namespace = "home") => ({ namespace, name });
 const config = (name: string, data: Record<string, string> = {}, namespace = "home"): ConfigMap => ({

@@ -3,8 +3,9 @@
 // several. A folder tour:
 //
 //     projection.ts    which objects and which of their fields are kept (views)
-//     store.ts         the objects, their changes, and object-index.ts their indexes
-//     reflector.ts     list + watch, for ever; after-session.ts what follows which fault; snapshot.ts listing and diff
+//     store.ts         the objects and their changes; object-index.ts their indexes; sharing.ts what replicas have in common
+//     reflector.ts     list + watch, for ever; after-session.ts what follows which fault; snapshot.ts listing and diff;
+//                      freshness.ts whether the store may be believed
 //     own-writes.ts    read your own writes; versions.ts the order of resource versions
 //     shared-caches.ts one cache per kind and scope in a process, however many controllers want it
 
@@ -13,10 +14,11 @@ import { anySignal } from "../concurrency/abort.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
+import type { CacheState } from "./freshness.ts";
 import type { IndexValues } from "./object-index.ts";
 import { isReached, type Mark } from "./own-writes.ts";
 import { type Projection, projectionOf, type View } from "./projection.ts";
-import { Reflector, type ReflectorState } from "./reflector.ts";
+import { Reflector } from "./reflector.ts";
 import { type ChangeListener, ObjectStore } from "./store.ts";
 import { defaultTiming, type ReflectorTiming } from "./timing.ts";
 
@@ -36,7 +38,7 @@ export interface CacheStatus {
   /** The kind, as in URLs: "pods" or "deployments.apps". */
   readonly resource: string;
   readonly namespace: string | undefined;
-  readonly state: ReflectorState;
+  readonly state: CacheState;
   readonly objects: number;
   readonly lastEventAgeMs: number;
 }

@@ -11,23 +11,21 @@
 // ask for a time limit shorter than `idleMs`: the bookmark then comes in time, carries our version along, and a path that
 // swallows packets is noticed in less than a minute without ever relying on bookmarks for a busy one.
 //
-// Three states are told to the outside: "starting" (nothing may be concluded from the store yet), "live", and "stale"
-// (we know that we do not know: history is lost and the new listing is not complete, or no connection for too long).
+// Whether the store may be believed meanwhile is kept in freshness.ts.
 
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
-import type { Cancel, Environment } from "../concurrency/environment.ts";
+import type { Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
+import { type CacheState, Freshness } from "./freshness.ts";
 import type { Progress } from "./own-writes.ts";
 import type { Projection, Selection } from "./projection.ts";
 import { Snapshot } from "./snapshot.ts";
 import type { ObjectStore } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";
-
-export type ReflectorState = "starting" | "live" | "stale";
 
 export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, "list" | "watch">;
@@ -48,8 +46,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: Backoff;
   #interrupt = new AbortController();
-  #state: ReflectorState = "starting";
-  #cancelPatience: Cancel | undefined;
+  readonly #freshness: Freshness;
   #resumeFrom: string | undefined;
   #inPages = false;
   #listing: SessionEnd["listing"];
@@ -63,14 +60,16 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #position: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
-    const { environment, timing } = options;
+    const { environment, timing, log, onProgress } = options;
+    const { clock } = environment;
     this.#options = options;
+    this.#freshness = new Freshness({ clock, log, toleranceMs: timing.toleranceMs, onChange: onProgress });
     this.#backoff = new Backoff(timing.backoff, environment);
-    this.#lastHeard = environment.clock.monotonic();
+    this.#lastHeard = clock.monotonic();
   }
 
-  get state(): ReflectorState {
-    return this.#state;
+  get state(): CacheState {
+    return this.#freshness.state;
   }
 
   /** The namespace this one looks after; undefined: all. */
@@ -111,7 +110,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
       const end = await this.#session(signal);
       if (!signal.aborted) await this.#prepare(this.#whatNext(end), end, signal);
     }
-    this.#cancelPatience?.();
+    this.#freshness.stop();
   }
 
   async #session(signal: AbortSignal): Promise<SessionEnd> {
@@ -177,7 +176,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#lastListed = this.#options.environment.clock.monotonic();
     this.#position = resourceVersion;
     this.#resumeFrom = resourceVersion;
-    this.#alive();
+    this.#freshness.alive();
+    this.#options.onProgress();
   }
 
   /** Somebody asked for a listing, perhaps while one was under way: that one may have begun before what they want to see. */
@@ -190,7 +190,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const timeoutSeconds = this.#quiet ? this.#options.timing.quietTimeoutSeconds : this.#longTimeout();
     this.#quiet = true;
-    for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal, onOpen: () => this.#alive() })) {
+    for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal, onOpen: () => this.#freshness.alive() })) {
       this.#hear();
       this.#take(event);
     }
@@ -244,8 +244,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#inPages = next.listInPages ?? false;
     if (next.when === "at once") return;
     // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
-    if (next.from === "list" && end.listing === undefined) this.#become("stale", end.error);
-    else this.#loseTouch(end.error);
+    if (next.from === "list" && end.listing === undefined) this.#freshness.lost(end.error);
+    else this.#freshness.disconnected(end.error);
     const delayMs = Math.max(this.#backoff.next(), next.atLeastMs ?? 0);
     this.#complain(end.error, delayMs);
     await this.#options.environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
@@ -257,29 +257,5 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const fields = { err: error, delayMs: Math.round(delayMs), failures: this.#backoff.failures };
     if (this.#backoff.failures === 1) log.warn(fields, "watch ended badly, trying again");
     else log.debug(fields, "watch ended badly again, trying again");
-  }
-
-  /** Connected, and nothing missed as far as we know. */
-  #alive(): void {
-    this.#cancelPatience?.();
-    this.#cancelPatience = undefined;
-    this.#become("live");
-    this.#options.onProgress();
-  }
-
-  /** Not connected, nothing missed yet as far as we know: for a while that is nobody's business. */
-  #loseTouch(error: unknown): void {
-    const { environment, timing } = this.#options;
-    this.#cancelPatience ??= environment.clock.after(timing.toleranceMs, () => this.#become("stale", error));
-  }
-
-  #become(state: "live" | "stale", error?: unknown): void {
-    // What was never known cannot be stale.
-    if (this.#state === state || (this.#state === "starting" && state === "stale")) return;
-    const { log, onProgress } = this.#options;
-    if (state === "stale") log.warn({ err: error }, "cache is stale: nothing is reconciled from it until it has caught up");
-    else if (this.#state === "stale") log.info({ lastEventAgeMs: Math.round(this.lastEventAgeMs) }, "cache has caught up");
-    this.#state = state;
-    onProgress();
   }
 }

@@ -4,7 +4,7 @@ import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { dynamicKind } from "../objects/kinds/kind.ts";
 import { view } from "./projection.ts";
-import { ScriptedApi } from "./scripted-api.ts";
+import { ScriptedApi } from "./scripted-api.fixture.ts";
 import { SharedCaches } from "./shared-caches.ts";
 
 function sharing() {

@@ -24,9 +24,6 @@ export interface EventSink {
   record(event: ObjectEvent): void;
 }
 
-/** For those who tell nobody. */
-export const noEvents: EventSink = { record: () => {} };
-
 /** How an event names its object. */
 export function referenceTo(kind: Kind, object: Stored<KubernetesObject>): ObjectReference {
   const { name, namespace, uid, resourceVersion } = object.metadata;

@@ -13,7 +13,7 @@ import { noMetrics } from "./metrics.ts";
 import type { ObjectEvent } from "./object-events.ts";
 import { checkAgainIn, done, waitForChange } from "./outcome.ts";
 import { ControllerRunner } from "./runner.ts";
-import { loseAnswer, ScriptedWorld } from "./scripted-client.ts";
+import { loseAnswer, ScriptedWorld } from "./scripted-client.fixture.ts";
 
 const ref = (name: string, namespace = "home"): ObjectRef => ({ namespace, name });
 const config = (name: string, data: Record<string, string> = {}, namespace = "home"): ConfigMap => ({

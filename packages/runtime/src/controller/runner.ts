@@ -4,29 +4,28 @@
 // A key that comes up is not always reconciled at once. While a cache of the controller is not synced nothing is (promise
 // W3), and a key whose own writes the caches have not seen yet is set aside until they have (W1); the worker meanwhile
 // takes the next key.
-import type { Cache } from "../cache/cache.ts";
-import type { OpenCache, SharedCaches } from "../cache/shared-caches.ts";
+import type { SharedCaches } from "../cache/shared-caches.ts";
 import type { Client } from "../client/client.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
 import { runKeyed } from "../concurrency/keyed-runner.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { type Lease, WorkQueue } from "../concurrency/work-queue.ts";
-import { type Kind, type KubernetesObject, keyOf, type ObjectRef } from "../objects/object.ts";
+import { type Kind, keyOf, type ObjectRef } from "../objects/object.ts";
 import { narrow } from "../schema/narrowed-client.ts";
 import { Breather } from "./breather.ts";
 import type { Controller } from "./definition.ts";
-import { KindNotCachedError, ReconcileEndedError } from "./errors.ts";
+import { ReconcileEndedError } from "./errors.ts";
 import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
 import { type Figures, figuresFor } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
 import type { EventSink } from "./object-events.ts";
+import { OpenCaches } from "./open-caches.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type Result, reconcileOnce } from "./reconcile.ts";
 import type { Workshop } from "./run.ts";
 import { Settled } from "./settled.ts";
 import { listen } from "./sources.ts";
-import { isSameKind } from "./work.ts";
 
 export interface ControllerDependencies {
   readonly client: Client;
@@ -59,7 +58,7 @@ export class ControllerRunner {
   readonly #history: History;
   readonly #figures: Figures;
   readonly #states = new Map<string, KeyState>();
-  readonly #open = new Map<Kind, OpenCache<KubernetesObject>>();
+  readonly #caches: OpenCaches;
   readonly #settled = new Settled();
   readonly #workshop: Workshop;
   readonly #cancels: Cancel[] = [];
@@ -79,8 +78,9 @@ export class ControllerRunner {
     this.#history = new History(dependencies.history);
     this.#figures = figuresFor(controller, metrics, () => this.#queue.stats());
     this.#queue = new WorkQueue({ environment, groupOf: namespaceOf, observer: this.#figures.queue });
-    const cacheOf = (kind: Kind) => this.#cacheOf(kind);
-    const cachesOf = (kind: Kind) => this.#cachesOf(kind);
+    this.#caches = new OpenCaches(controller.name);
+    const cacheOf = (kind: Kind) => this.#caches.of(kind);
+    const cachesOf = (kind: Kind) => this.#caches.allOf(kind);
     const narrowed = narrow(client, controller.grants) as unknown as Client;
     const { clock } = environment;
     const ended = new ReconcileEndedError(controller.name);
@@ -90,9 +90,8 @@ export class ControllerRunner {
   /** Opens the caches and begins to listen. */
   start(): void {
     const { kind, plan } = this.controller;
-    const kinds = [kind, ...plan.owns, ...plan.watches.map((watch) => watch.kind)];
-    for (const each of new Set(kinds)) this.#open.set(each, this.#dependencies.caches.open(each));
-    const cacheOf = (each: Kind) => this.#cacheOf(each);
+    this.#caches.open([kind, ...plan.owns, ...plan.watches.map((watch) => watch.kind)], this.#dependencies.caches);
+    const { cacheOf } = this.#workshop;
     const enqueue = (key: string, reason: string, eager: boolean) => {
       this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
     };
@@ -102,11 +101,11 @@ export class ControllerRunner {
 
   /** Every cache it looks at is right. */
   get synced(): boolean {
-    return this.#allCaches().every((cache) => cache.synced);
+    return this.#caches.synced;
   }
 
-  async whenSynced(signal?: AbortSignal): Promise<void> {
-    while (!this.synced) await Promise.all(this.#allCaches().map((cache) => cache.whenSynced(signal)));
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    return this.#caches.whenSynced(signal);
   }
 
   /** Reconciles, from the moment the caches are right until `stop`. */
@@ -129,7 +128,7 @@ export class ControllerRunner {
     signal?.removeEventListener("abort", abort);
     this.#breather.stop();
     for (const cancel of this.#cancels.splice(0)) cancel();
-    await Promise.all([...this.#open.values()].map((open) => open[Symbol.asyncDispose]()));
+    await this.#caches[Symbol.asyncDispose]();
   }
 
   /** Has an object looked at, whatever its changes: for triggers from outside the cluster. */
@@ -242,7 +241,7 @@ export class ControllerRunner {
     const { clock, random } = this.#dependencies.environment;
     const cancel = clock.after(resyncMs * (0.9 + 0.2 * random()), () => {
       this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
-      for (const { metadata } of this.#cacheOf(this.controller.kind).objects()) {
+      for (const { metadata } of this.#caches.of(this.controller.kind).objects()) {
         this.#queue.add(keyOf(metadata), { reason: "resync", priority: priorities.listed });
       }
       this.#scheduleResync();
@@ -251,23 +250,9 @@ export class ControllerRunner {
   }
 
   #forgetTheGone(owned: Kind): Cancel {
-    return this.#cacheOf(owned).onChange(({ type, object }) => {
+    return this.#caches.of(owned).onChange(({ type, object }) => {
       if (type === "removed") this.#settled.forget(object.metadata.uid);
     });
-  }
-
-  #allCaches(): readonly Cache[] {
-    return [...this.#open.values()].map(({ cache }) => cache);
-  }
-
-  #cachesOf(kind: Kind): readonly Cache[] {
-    return this.#allCaches().filter((cache) => isSameKind(cache.kind, kind));
-  }
-
-  #cacheOf(kind: Kind): Cache {
-    const cache = this.#open.get(kind)?.cache ?? this.#cachesOf(kind)[0];
-    if (cache === undefined) throw new KindNotCachedError(kind, this.controller.name);
-    return cache;
   }
 }
 

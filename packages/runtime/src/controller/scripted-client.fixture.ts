@@ -1,7 +1,7 @@
-// For tests only: a whole client over the scripted API (cache/scripted-api.ts), so that controllers can be driven on a
+// For tests only: a whole client over the scripted API (cache/scripted-api.fixture.ts), so that controllers can be driven on a
 // manual clock through sequences no real server produces on demand. What the server makes of a write is only hinted at
 // (apply is a deep merge); tests about that run against a real API server.
-import { ScriptedApi } from "../cache/scripted-api.ts";
+import { ScriptedApi } from "../cache/scripted-api.fixture.ts";
 import type { Client } from "../client/client.ts";
 import { AlreadyExistsError, ConflictError, NotFoundError, TransportError } from "../client/errors.ts";
 import { equals, isRecord } from "../objects/diff.ts";
