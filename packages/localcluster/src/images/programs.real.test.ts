@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadBuilt, pod } from "../node/test-pods.ts";
+import { loadBuilt, pod } from "../node/pods.fixture.ts";
 import { testCluster } from "../testing.ts";
 import { nodeImage } from "./programs.ts";
 

@@ -16,7 +16,7 @@ import { testCluster } from "../testing.ts";
 import { cgroupRoot } from "./cgroups.ts";
 import { hierarchies } from "./hierarchies.ts";
 import { nodeTools } from "./packages.ts";
-import { loadBusybox, pod, running, statusOf } from "./test-pods.ts";
+import { loadBusybox, pod, running, statusOf } from "./pods.fixture.ts";
 
 beforeAll(loadBusybox);
 

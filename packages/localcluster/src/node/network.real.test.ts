@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { testCluster } from "../testing.ts";
-import { loadBusybox, pod, running } from "./test-pods.ts";
+import { loadBusybox, pod, running } from "./pods.fixture.ts";
 
 beforeAll(loadBusybox);
 

@@ -1,7 +1,7 @@
 // What only a real node can show: containers that run, find each other, and die of their limits.
 import { beforeAll, describe, expect, it } from "vitest";
 import { testCluster } from "../testing.ts";
-import { loadBusybox, memory, pod, running, statusOf } from "./test-pods.ts";
+import { loadBusybox, memory, pod, running, statusOf } from "./pods.fixture.ts";
 
 beforeAll(loadBusybox);
 

@@ -7,7 +7,7 @@ import { clusterDirectory } from "../state/directory.ts";
 import { type TestCluster, testCluster } from "../testing.ts";
 import { cgroupRoot } from "./cgroups.ts";
 import { hierarchies } from "./hierarchies.ts";
-import { loadBusybox, memory, mib, pod, running, statusOf } from "./test-pods.ts";
+import { loadBusybox, memory, mib, pod, running, statusOf } from "./pods.fixture.ts";
 
 beforeAll(loadBusybox);
 

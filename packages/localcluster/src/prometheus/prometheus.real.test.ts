@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadBusybox, memory, mib, pod, running } from "../node/test-pods.ts";
+import { loadBusybox, memory, mib, pod, running } from "../node/pods.fixture.ts";
 import { testCluster } from "../testing.ts";
 
 beforeAll(loadBusybox);
