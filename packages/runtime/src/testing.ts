@@ -11,4 +11,5 @@ export type { EventuallyOptions } from "./testing/eventually.ts";
 export { eventually, NeverHeldError } from "./testing/eventually.ts";
 export type { Fault, FaultPlan } from "./testing/fault.ts";
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./testing/fault-proxy.ts";
+export { type JournaledClientOptions, journaledClient } from "./testing/journaled-client.ts";
 export { startTcpProxy, type TcpProxy } from "./testing/tcp-proxy.ts";
