@@ -7,7 +7,8 @@ import { ownerReferenceTo } from "../objects/owner.ts";
 import { may } from "../schema/access.ts";
 import { rolesFor, rulesFor } from "../schema/rbac.ts";
 import { eventually } from "../testing/eventually.ts";
-import { Choir, choirs, creations, stage } from "./choir.fixture.ts";
+import type { FaultPlan } from "../testing/fault.ts";
+import { Choir, choirs, creations, type Performance, stage } from "./choir.fixture.ts";
 import { controller } from "./controller.ts";
 import { checkAgainIn, done } from "./outcome.ts";
 
@@ -121,7 +122,10 @@ describe("C2: a lost answer", () => {
 
   it("to the creation of an object that the server named creates no second one", async () => {
     await using on = await stage();
+    // The watch does not tell either: only a listing can.
+    on.proxy.plan = silentAfter(1);
     await using crowd = await on.perform(crowds());
+    await crowd.runner.whenSynced();
     let lost = 0;
     crowd.journal.fault = ({ method }) => {
       if (method !== "POST" || lost === 2) return undefined;
@@ -132,6 +136,12 @@ describe("C2: a lost answer", () => {
     await settledCrowd(on, crowd, 4);
   });
 });
+
+/** Every watch of the children says nothing after so many events, until it is given up as idle. */
+function silentAfter(afterEvents: number): FaultPlan {
+  return ({ watch, path }) =>
+    watch && path.endsWith("/configmaps") ? { kind: "watch", afterEvents, ending: "silence" } : undefined;
+}
 
 /** Makes singers whose names the server makes up: whoever thinks that one is missing makes one too many. */
 function crowds() {
@@ -150,13 +160,9 @@ function crowds() {
   });
 }
 
-async function settledCrowd(
-  on: Awaited<ReturnType<typeof stage>>,
-  { runner }: { runner: { explain: (ref: object & { name: string }) => readonly { ended: string }[] } },
-  wanted: number,
-) {
+async function settledCrowd(on: Awaited<ReturnType<typeof stage>>, { runner }: Performance, wanted: number) {
   await eventually(
-    () => runner.explain({ namespace: on.namespace, name: "a" } as never).at(-1)?.ended,
+    () => runner.explain({ namespace: on.namespace, name: "a" }).at(-1)?.ended,
     (ended) => ended === "done",
   );
   expect(await on.singers("a")).toHaveLength(wanted);
@@ -165,9 +171,7 @@ async function settledCrowd(
 describe("W1: a stale cache", () => {
   it("is not decided from: a key waits until its own last write is seen, however long the watch is silent", async () => {
     await using on = await stage();
-    // After the initial events the watch of the children says nothing, until it is given up as idle.
-    on.proxy.plan = ({ watch, path }) =>
-      watch && path.endsWith("/configmaps") ? { kind: "watch", afterEvents: 3, ending: "silence" } : undefined;
+    on.proxy.plan = silentAfter(3);
     await using crowd = await on.perform(crowds());
     await crowd.runner.whenSynced();
     await on.put("a", { singers: 3 });

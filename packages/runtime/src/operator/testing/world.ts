@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { get } from "node:http";
 import { expect } from "vitest";
-import { ScriptedApi } from "../../cache/scripted-api.ts";
+import { ScriptedApi } from "../../cache/scripted-api.fixture.ts";
 import type { Client } from "../../client/client.ts";
 import { silentLogger } from "../../concurrency/logger.ts";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
