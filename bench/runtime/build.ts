@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const here = join(import.meta.dirname, "contenders");
 
 export async function buildContenders(): Promise<Contenders> {
-  const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "memhog-bench");
+  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "memhog-bench");
   mkdirSync(folder, { recursive: true });
   console.error("preparing the contenders (minutes the first time) …");
   const ours = await stripTypes(join(folder, "ours"));
