@@ -72,7 +72,10 @@ async function startController(name: Controller, standing: Standing): Promise<Co
   const kubeconfig = await standing.kubeconfigInside(name, { commonName: `system:${name}` });
   return withFreePort((port) => {
     const options = { binary: binaryOf(standing.binaries, name), site, kubeconfig, port };
-    return start(name === "kube-scheduler" ? scheduler(options) : controllerManager({ ...options, pki }), standing);
+    return start(
+      name === "kube-scheduler" ? scheduler(options) : controllerManager({ ...options, pki, data: standing.directory.data }),
+      standing,
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 // The controllers of Kubernetes itself: deployments, garbage collection, namespaces, service accounts and all the rest.
+import { join } from "node:path";
 import type { ComponentSpec } from "../process/component.ts";
 import { answersInside } from "../process/probe.ts";
 import type { Pki } from "./pki.ts";
@@ -19,7 +20,8 @@ export function controllerManager({
   kubeconfig,
   port,
   pki,
-}: ControllerOptions & { readonly pki: Pki }): ComponentSpec {
+  data,
+}: ControllerOptions & { readonly pki: Pki; readonly data: string }): ComponentSpec {
   const argv = [
     binary,
     ...commonFlags(kubeconfig, port),
@@ -29,6 +31,8 @@ export function controllerManager({
     `--root-ca-file=${pki.authorityFiles.certificate}`,
     `--cluster-signing-cert-file=${pki.authorityFiles.certificate}`,
     `--cluster-signing-key-file=${pki.authorityFiles.key}`,
+    // It makes this folder; by default below /usr/libexec, where it would outlive the cluster.
+    `--flex-volume-plugin-dir=${join(data, "flex-volumes")}`,
   ];
   return { name: "kube-controller-manager", argv, place: site.place, ready: answersInside(site.place, port), graceMs: 500 };
 }
