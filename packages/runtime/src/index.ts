@@ -7,6 +7,7 @@ export { FlagError, LeadershipLostError, OperatorError, OperatorOptionsError } f
 export type { Flag, FlagTable, FlagValues } from "./operator/flag-table.ts";
 export { type OperatorFlags, type OperatorFlagsOptions, operatorFlags } from "./operator/flags.ts";
 export { type LogOptions, makeLogger } from "./operator/logs.ts";
+export { type OperatorManifestsOptions, operatorManifests, type Variant } from "./operator/manifests.ts";
 export type { OperatorMetrics } from "./operator/metrics.ts";
 export { type Operator, operator } from "./operator/operator.ts";
 export type { ElectionOptions, OperatorOptions, WebhookOptions } from "./operator/options.ts";
