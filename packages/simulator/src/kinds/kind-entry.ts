@@ -27,7 +27,7 @@ export interface KindEntry {
 
   /** Whether metadata.generation counts changes, and of what beside everything but metadata and status. @default no */
   readonly generation?: GenerationRule;
-  /** The last three below run in this order on every create and update, on a draft. */
+  // What happens to a draft on every create and update, in this order: prune, defaults, (admission), prepare, validate.
   /** Makes the draft what the server would store: removes what is not the client's to say, allocates. */
   readonly prepare?: (draft: Draft, context: PrepareContext) => void;
   /** Writes what was left out. Also run on a draft made by a patch. Must be idempotent. */
@@ -44,6 +44,16 @@ export interface KindEntry {
   /** What `kubectl get` shows. @default Name and Created At */
   readonly columns?: readonly Column[];
 
+  /** Top-level fields whose inside belongs to somebody else and is kept as it came. */
+  readonly opaque?: readonly string[];
+  /** Told to whoever uses it, in a Warning header. */
+  readonly warning?: string;
+  /** An update of what is not there creates it. @default false */
+  readonly createOnUpdate?: boolean;
+  /** An update must bring the resourceVersion it was read with. @default false */
+  readonly versionedUpdate?: boolean;
+  /** What a write to `status` may change beside status and metadata: nothing, or not even metadata. @default "metadata" */
+  readonly statusWrites?: "metadata" | "annotations" | "status only";
   /** Deletion in two steps: how many seconds an object has left (the kind has a grace period at all). */
   readonly gracePeriod?: (object: ApiObject) => number;
   /** What a deletion without propagationPolicy does to what the object owns. @default "Background" */
@@ -57,8 +67,8 @@ export interface KindEntry {
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** "subdomain" (most), "label" (namespaces, …), "service" (RFC 1035), "path" (RBAC: anything that fits a URL). */
-export type NameRule = "subdomain" | "label" | "service" | "path";
+/** "subdomain" (most), "label" (namespaces, services), "path" (RBAC: anything that fits into a URL). */
+export type NameRule = "subdomain" | "label" | "path";
 
 export type GenerationRule = "spec" | "spec and annotations";
 

@@ -26,7 +26,7 @@ export function typeInvalid(field: string, value: unknown, detail: string): Fiel
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const values = [...supported].sort().map((each) => JSON.stringify(each));
+  const values = supported.map((each) => JSON.stringify(each));
   const message = `Unsupported value: ${shown(value)}: supported values: ${values.join(", ")}`;
   return { reason: "FieldValueNotSupported", field, message };
 }

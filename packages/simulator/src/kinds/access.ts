@@ -1,0 +1,144 @@
+// RBAC objects, webhook configurations and definitions of custom resources. Everyone is admin here, so roles grant
+// nothing; they are kept because operators install them and tests look at them.
+import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
+import { invalid, required } from "../server/field-error.ts";
+import { ageColumn, nameColumn, text, wide } from "./columns.ts";
+import type { Defaults } from "./defaults.ts";
+import type { Column, KindEntry, PrepareContext } from "./kind-entry.ts";
+import { builtIn, status } from "./row.ts";
+import { immutable } from "./validation.ts";
+
+const group = "rbac.authorization.k8s.io";
+const createdAt: Column = { name: "Created At", type: "date", cell: ({ metadata }) => metadata.creationTimestamp ?? null };
+
+const role = (kind: string, namespaced: boolean): KindEntry =>
+  builtIn(group, "v1", kind, {
+    namespaced,
+    names: "path",
+    createOnUpdate: true,
+    table: {
+      "*": (draft: JsonObject) => {
+        draft.rules ??= null;
+      },
+    },
+    columns: [nameColumn, createdAt],
+  });
+
+const subjects = (kind: string) => (binding: ApiObject) =>
+  listAt(binding, "subjects")
+    .filter((subject) => subject.kind === kind)
+    .map(({ name, namespace }) => (kind === "ServiceAccount" ? `${namespace}/${name}` : name))
+    .join(", ");
+
+const binding = (kind: string, namespaced: boolean): KindEntry =>
+  builtIn(group, "v1", kind, {
+    namespaced,
+    names: "path",
+    createOnUpdate: true,
+    table: {
+      "subjects[]": { apiGroup: ({ kind: of }: JsonObject) => (of === "ServiceAccount" ? undefined : group) },
+      "roleRef!": { apiGroup: group },
+    },
+    validate: (object, old) => [
+      ...(valueAt(object, "roleRef", "name") ? [] : [required("roleRef.name")]),
+      ...immutable("roleRef", object, old),
+    ],
+    columns: [
+      nameColumn,
+      text("Role", (object) => {
+        const { kind: of, name } = objectAt(object, "roleRef");
+        return `${of}/${name}`;
+      }),
+      ageColumn,
+      text("Users", subjects("User"), wide),
+      text("Groups", subjects("Group"), wide),
+      text("ServiceAccounts", subjects("ServiceAccount"), wide),
+    ],
+  });
+
+const webhookDefaults: Defaults = {
+  "clientConfig?": { "service?": { port: 443 } },
+  "rules[]": { scope: "*" },
+  failurePolicy: "Fail",
+  matchPolicy: "Equivalent",
+  namespaceSelector: {},
+  objectSelector: {},
+  timeoutSeconds: 10,
+};
+
+const webhooks = (kind: string, more: Defaults): KindEntry =>
+  builtIn("admissionregistration.k8s.io", "v1", kind, {
+    namespaced: false,
+    categories: ["api-extensions"],
+    generation: "spec",
+    versionedUpdate: true,
+    table: { "webhooks[]": { ...webhookDefaults, ...more } },
+    columns: [
+      nameColumn,
+      { name: "Webhooks", type: "integer", cell: (configuration) => listAt(configuration, "webhooks").length },
+      ageColumn,
+    ],
+  });
+
+function versionsText(definition: ApiObject): string {
+  return listAt(definition, "spec", "versions")
+    .map(({ name, storage }) => `${name}${storage === true ? "(storage)" : ""}`)
+    .join(",");
+}
+
+const customResourceDefinitions: KindEntry = builtIn("apiextensions.k8s.io", "v1", "CustomResourceDefinition", {
+  namespaced: false,
+  shortNames: ["crd", "crds"],
+  categories: ["api-extensions"],
+  generation: "spec",
+  versionedUpdate: true,
+  table: {
+    "spec!": {
+      "names!": {
+        singular: ({ kind }: JsonObject) => String(kind).toLowerCase(),
+        listKind: ({ kind }: JsonObject) => `${kind}List`,
+      },
+      "conversion!": { strategy: "None" },
+    },
+  },
+  prepare: (draft: Draft, { old }: PrepareContext) => {
+    if (old !== undefined) return;
+    const stored = listAt(draft, "spec", "versions").filter(({ storage }) => storage === true);
+    const storedVersions = stored.map(({ name }) => name);
+    draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions };
+  },
+  validate: (definition, old) => [...definitionNameErrors(definition), ...immutable("spec.scope", definition, old)],
+  columns: [
+    nameColumn,
+    text("Scope", ".spec.scope"),
+    text("Versions", versionsText),
+    createdAt,
+    text("Group", ".spec.group", wide),
+    text("Kind", ".spec.names.kind", wide),
+    text("ShortNames", (definition) => ((objectAt(definition, "spec", "names").shortNames ?? []) as string[]).join(","), wide),
+    {
+      name: "Established",
+      type: "boolean",
+      cell: (definition) =>
+        listAt(definition, "status", "conditions").some((each) => each.type === "Established" && each.status === "True"),
+      ...wide,
+    },
+  ],
+  subresources: status,
+});
+
+function definitionNameErrors({ metadata, ...definition }: ApiObject) {
+  const { group: of, names } = objectAt(definition, "spec");
+  const wanted = `${valueAt(names, "plural")}.${of}`;
+  return metadata.name === wanted ? [] : [invalid("metadata.name", metadata.name, `must be spec.names.plural+"."+spec.group`)];
+}
+
+export const accessKinds: readonly KindEntry[] = [
+  role("Role", true),
+  role("ClusterRole", false),
+  binding("RoleBinding", true),
+  binding("ClusterRoleBinding", false),
+  webhooks("ValidatingWebhookConfiguration", {}),
+  webhooks("MutatingWebhookConfiguration", { reinvocationPolicy: "Never" }),
+  customResourceDefinitions,
+];

@@ -1,0 +1,116 @@
+// From the body of a request to a draft: parsed, of the right kind, at the right place, with everything left out filled in.
+import { type Draft, isObject, type JsonObject } from "../json.ts";
+import { canonicalize } from "../kinds/canonical.ts";
+import type { KindEntry } from "../kinds/kind-entry.ts";
+import { apiVersionOf } from "../kinds/registry.ts";
+import type { Target } from "./core.ts";
+import type { ApiRequest } from "./handler.ts";
+import { badRequest, notImplemented, unsupportedMediaType } from "./status-error.ts";
+
+const accepted = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+
+/** The kind that a body is expected to be of. */
+export interface Expected {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** The parsed body. @throws StatusError */
+export function bodyOf({ body = "", headers = {} }: ApiRequest, kind: string): JsonObject {
+  mustBeJson(headers["content-type"]);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    const shown = body === "" ? "<empty>" : body.slice(0, 100);
+    throw unrecognized(kind, `unexpected end of JSON input (${shown})`);
+  }
+  if (!isObject(parsed)) throw unrecognized(kind, `json: cannot unmarshal ${typeOf(parsed)} into Go value`);
+  return parsed;
+}
+
+function mustBeJson(contentType = "application/json"): void {
+  const type = contentType.split(";")[0]?.trim();
+  if (type === "application/json") return;
+  if (type !== undefined && accepted.includes(type)) throw notImplemented(`requests in ${type}, only application/json`);
+  throw unsupportedMediaType(accepted);
+}
+
+function unrecognized(kind: string, why: string) {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why}`,
+  );
+}
+
+/** The draft in a body: its type checked or filled in, in the form that Go would give it. @throws StatusError */
+export function draftIn(body: JsonObject, expected: Expected, entry?: KindEntry): Draft {
+  const apiVersion = apiVersionOf(expected);
+  const found = { apiVersion: body.apiVersion || apiVersion, kind: body.kind || expected.kind };
+  if (found.apiVersion !== apiVersion || found.kind !== expected.kind) throw wrongType(found, expected, apiVersion);
+  const draft = { ...body, ...found, metadata: isObject(body.metadata) ? body.metadata : {} } as Draft;
+  if (entry?.customResource === undefined) canonical(draft, expected, entry?.opaque ?? []);
+  return draft;
+}
+
+function wrongType(found: { readonly apiVersion: unknown; readonly kind: unknown }, expected: Expected, apiVersion: string) {
+  const { group, version } = groupAndVersion(String(found.apiVersion));
+  if (found.kind === expected.kind && group === expected.group) {
+    const why = `no kind "${found.kind}" is registered for version "${found.apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+    return cannotBeHandled(String(found.kind), version, expected.kind, why);
+  }
+  if (found.apiVersion !== apiVersion) {
+    return badRequest(
+      `the API version in the data (${found.apiVersion}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  const why = `no kind "${found.kind}" is registered for version "${found.apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  return cannotBeHandled(String(found.kind), version, expected.kind, why);
+}
+
+function groupAndVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+  const [first = "", second] = apiVersion.split("/");
+  return second === undefined ? { group: "", version: first } : { group: first, version: second };
+}
+
+function cannotBeHandled(kind: string, version: string, as: string, why: string) {
+  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${as}: ${why}`);
+}
+
+const quantityText = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+function canonical(draft: Draft, { kind, version }: Expected, opaque: readonly string[]): void {
+  const kept = Object.fromEntries(opaque.map((field) => [field, draft[field]]));
+  for (const field of opaque) delete draft[field];
+  try {
+    canonicalize(draft);
+  } catch {
+    throw cannotBeHandled(kind, version, kind, quantityText);
+  }
+  for (const field of opaque) if (kept[field] !== undefined) draft[field] = kept[field];
+  draft.metadata ??= {};
+}
+
+/** Puts the draft where the request says it is. @throws StatusError if it says otherwise itself */
+export function place(draft: Draft, { kind, namespace }: Target): void {
+  const { metadata } = draft;
+  if (!kind.namespaced || metadata.namespace === "") delete metadata.namespace;
+  if (!kind.namespaced) return;
+  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (namespace !== undefined) metadata.namespace = namespace;
+}
+
+/** The name of the object must be that of the URL. */
+export function mustBeNamed(draft: Draft, name: string): void {
+  const found = draft.metadata.name;
+  if (found === name) return;
+  throw found === undefined
+    ? badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+    : badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+}

@@ -1,0 +1,90 @@
+// PATCH: which of the four languages, of what (the object, or its Scale), and whether apply creates.
+import { type ApiObject, type Draft, draftOf, isObject } from "../json.ts";
+import { canonicalize } from "../kinds/canonical.ts";
+import type { KindEntry } from "../kinds/kind-entry.ts";
+import { json, objectAnswer } from "./answer.ts";
+import { nowText, refOf, storedKindOf, type Target } from "./core.ts";
+import { mustBeNamed, place } from "./decode.ts";
+import type { ApiRequest } from "./handler.ts";
+import type { PatchCall, PatchType } from "./patching.ts";
+import { flagIn, textIn } from "./query.ts";
+import { badRequest, invalid, StatusError } from "./status-error.ts";
+import { scaleOf, withScale } from "./subresources/scale.ts";
+import type { VerbHandler } from "./verbs.ts";
+import { createObject, updateObject } from "./write.ts";
+import { writeCallOf } from "./write-call.ts";
+
+const types: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+export const patch: VerbHandler = async ({ core, target, request, warn }) => {
+  const { kind, name = "" } = target;
+  const { query = {} } = request;
+  const type = typeOf(request, kind);
+  const writeCall = { ...writeCallOf(request, target, "PatchOptions", warn), applied: type === "apply" };
+  if (type === "apply" && textIn(query, "fieldManager") === undefined) throw managerRequired();
+  const force = flagIn(query, "force");
+  const common = { type, patch: parsed(request, type), kind, manager: writeCall.manager, force };
+  const callOn = (live: ApiObject | undefined): PatchCall => ({
+    ...common,
+    subresource: target.subresource,
+    live,
+    now: nowText(core),
+  });
+  const context = { request, now: core.environment.clock.now() };
+  if (target.subresource === "scale") {
+    const scaled = await updateObject(core, { ...writeCall, applied: false }, (old) =>
+      withScale(kind, old, core.patching.patch(callOn(scaleOf(kind, old)))),
+    );
+    return json(200, JSON.stringify(scaleOf(kind, scaled)));
+  }
+  const missing = core.storage.get(storedKindOf(kind), refOf(target, name)) === undefined;
+  if (missing && type === "apply" && target.subresource === undefined) {
+    const draft = placed(core.patching.patch(callOn(undefined)), target);
+    return objectAnswer(kind, await createObject(core, writeCall, draft), context, 201);
+  }
+  const object = await updateObject(core, writeCall, (old) => placed(core.patching.patch(callOn(draftOf(old))), target));
+  return objectAnswer(kind, object, context);
+};
+
+/** What a patch made of an object must still be the same object, in canonical form. */
+function placed(draft: Draft, target: Target): Draft {
+  if (target.kind.customResource === undefined) canonicalize(draft);
+  draft.metadata ??= {};
+  place(draft, target);
+  mustBeNamed(draft, target.name ?? "");
+  return draft;
+}
+
+function typeOf({ headers = {} }: ApiRequest, kind: KindEntry): PatchType {
+  const type = types[headers["content-type"]?.split(";")[0]?.trim() ?? ""];
+  const possible = type !== "strategic" || kind.customResource === undefined;
+  if (type !== undefined && possible) return type;
+  if (type === undefined) {
+    throw new StatusError({ code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type", details: {} });
+  }
+  const accepted = Object.keys(types).filter((each) => types[each] !== "strategic");
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  throw new StatusError({ code: 415, reason: "UnsupportedMediaType", message });
+}
+
+function parsed({ body = "" }: ApiRequest, type: PatchType): unknown {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (type === "json" ? Array.isArray(value) : isObject(value)) return value;
+  } catch {
+    // said below
+  }
+  if (type === "apply")
+    throw badRequest("error decoding YAML: expected an object in JSON, which the simulator wants instead of YAML");
+  throw badRequest(type === "json" ? "error decoding patch: expected a list of operations" : "invalid JSON patch");
+}
+
+function managerRequired() {
+  const why = { reason: "FieldValueRequired", field: "fieldManager", message: "Required value: is required for apply patch" };
+  return invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [why]);
+}

@@ -1,0 +1,194 @@
+// How anything gets stored: the one way for create, update, patch and every subresource that changes an object.
+//
+//   create   place → defaults → admission changes → identity → prepare → validate → admission agrees → store
+//   update   read → change → defaults → admission changes → keep identity → prepare → count → validate → admission agrees → store
+//
+// Admission may take its time (webhooks), so between read and store somebody else may write. Then a client that named a
+// version hears 409, and for one that did not the whole way is gone again from a fresh read, as the real server does.
+import type { ApiObject, Draft } from "../json.ts";
+import { draftOf, sameJson } from "../json.ts";
+import type { KindEntry } from "../kinds/kind-entry.ts";
+import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
+import { ChangedError } from "../storage/storage.ts";
+import { type AdmissionContext, agree, change } from "./admit.ts";
+import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
+import type { FieldError } from "./field-error.ts";
+import { countGeneration, identify, identityErrors, keepIdentity, newFinalizerErrors } from "./metadata.ts";
+import { mayRemainStored } from "./remains.ts";
+import { alreadyExists, badRequest, conflict, internalError, invalid, notFound, StatusError } from "./status-error.ts";
+import type { WriteCall } from "./write-call.ts";
+
+/** Attempts of a write that names no version, before giving up. */
+const maxAttempts = 5;
+
+/** Stores a new object. @throws StatusError */
+export async function createObject(core: ServerCore, call: WriteCall, draft: Draft): Promise<ApiObject> {
+  const { target, dryRun } = call;
+  const { kind } = target;
+  const now = nowText(core);
+  if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== "") {
+    throw new StatusError({ code: 500, reason: "", message: "resourceVersion should not be set on objects to be created" });
+  }
+  const context: AdmissionContext = { ...call, operation: "CREATE", old: undefined };
+  complete(draft, call);
+  await change(core, context, draft);
+  complete(draft, { ...call, fieldValidation: "Ignore" });
+  identify(draft, kind, core.environment, now);
+  kind.prepare?.(draft, { old: undefined, subresource: undefined, now });
+  if (kind.subresources?.status !== undefined && kind.customResource !== undefined) delete draft.status;
+  mustBeValid(draft, undefined, target);
+  const object = tracked(core, call, draft, undefined, now);
+  await agree(core, context, object);
+  const ref = refOf(target, draft.metadata.name ?? "");
+  if (core.storage.get(storedKindOf(kind), ref) !== undefined) throw alreadyExists(kind, ref.name);
+  if (dryRun) return object;
+  const after = await asStored(kind, object);
+  return oneAsServed(kind, core.storage.write({ kind: storedKindOf(kind), ref, before: undefined, after }));
+}
+
+/** Changes a stored object. `transform` makes the new draft from what is there. @throws StatusError */
+export async function updateObject(
+  core: ServerCore,
+  call: WriteCall,
+  transform: (old: ApiObject) => Draft | Promise<Draft>,
+): Promise<ApiObject> {
+  const { kind, name = "" } = call.target;
+  const ref = refOf(call.target, name);
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const before = core.storage.get(storedKindOf(kind), ref);
+    if (before === undefined) throw notFound(kind, name);
+    try {
+      return await updateOnce(core, call, before, transform);
+    } catch (error) {
+      if (!(error instanceof ChangedError)) throw error;
+    }
+  }
+  throw conflict(kind, name);
+}
+
+async function updateOnce(
+  core: ServerCore,
+  call: WriteCall,
+  before: ApiObject,
+  transform: (old: ApiObject) => Draft | Promise<Draft>,
+): Promise<ApiObject> {
+  const { kind, name = "", subresource } = call.target;
+  const old = await oneAsServed(kind, before);
+  const draft = await transform(old);
+  const now = nowText(core);
+  mustBeSameVersion(draft, old, kind, subresource);
+  const context: AdmissionContext = { ...call, operation: "UPDATE", old };
+  complete(draft, call);
+  await change(core, context, draft);
+  complete(draft, { ...call, fieldValidation: "Ignore" });
+  const wrong = identityErrors(draft, old);
+  keepIdentity(draft, old);
+  keepOtherHalf(draft, old, call.target);
+  kind.prepare?.(draft, { old, subresource, now });
+  countGeneration(draft, old, kind.generation);
+  mustBeValid(draft, old, call.target, wrong);
+  const object = tracked(core, call, draft, old, now);
+  await agree(core, context, object);
+  if (call.dryRun) return object;
+  if (sameJson(withoutVersion(object), withoutVersion(old))) return old;
+  const after = await asStored(kind, object);
+  const written = { kind: storedKindOf(kind), ref: refOf(call.target, name), before };
+  if (mayRemainStored(kind, after)) return oneAsServed(kind, core.storage.write({ ...written, after }));
+  // The last finalizer is gone, and the object with it. Its writer sees what it wrote, watchers what was last stored.
+  core.storage.write({ ...written, after: undefined });
+  return object;
+}
+
+async function asStored(kind: KindEntry, object: ApiObject): Promise<ApiObject> {
+  return kind.conversion === undefined ? object : kind.conversion.toStored(object);
+}
+
+/** Drops what the kind does not know, and writes what was left out. */
+function complete(draft: Draft, { target, fieldValidation, warn }: WriteCall): void {
+  const { kind } = target;
+  const unknown = (kind.prune?.(draft) ?? []).map((field) => `unknown field "${field}"`);
+  if (unknown.length > 0 && fieldValidation === "Strict") {
+    const type = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
+    throw badRequest(`${type}: strict decoding error: ${unknown.join(", ")}`);
+  }
+  if (fieldValidation === "Warn") for (const text of unknown) warn(text);
+  kind.defaults?.(draft);
+}
+
+/** Through one door only one half may be changed: spec by the main one, status by its own. */
+function keepOtherHalf(draft: Draft, old: ApiObject, { kind, subresource }: Target): void {
+  if (kind.subresources?.status === undefined) return;
+  if (subresource === "status") keepAllButStatus(draft, old, kind);
+  else if (old.status === undefined) delete draft.status;
+  else draft.status = draftOf(old.status);
+}
+
+function keepAllButStatus(draft: Draft, old: ApiObject, { statusWrites = "metadata" }: KindEntry): void {
+  for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
+    if (field === "status" || field === "metadata") continue;
+    if (old[field] === undefined) delete draft[field];
+    else draft[field] = draftOf(old[field]);
+  }
+  const { managedFields } = draft.metadata;
+  if (statusWrites === "status only") draft.metadata = { ...draftOf(old).metadata, ...(managedFields && { managedFields }) };
+  if (statusWrites !== "annotations") return;
+  if (old.metadata.labels === undefined) delete draft.metadata.labels;
+  else draft.metadata.labels = old.metadata.labels;
+}
+
+function mustBeSameVersion(draft: Draft, old: ApiObject, kind: KindEntry, subresource: string | undefined): void {
+  const { resourceVersion, name = "" } = draft.metadata;
+  if (resourceVersion === undefined || resourceVersion === "") {
+    if (kind.versionedUpdate !== true || subresource === "scale") return;
+    const why = {
+      reason: "FieldValueInvalid",
+      field: "metadata.resourceVersion",
+      message: "Invalid value: 0: must be specified for an update",
+    };
+    throw invalid({ group: kind.group, kind: kind.plural }, name, [why]);
+  }
+  if (!/^\d+$/.test(resourceVersion)) {
+    const message = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
+    throw new StatusError({ code: 500, reason: "", message });
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(kind, name);
+}
+
+function mustBeValid(
+  draft: Draft,
+  old: ApiObject | undefined,
+  { kind, subresource }: Target,
+  wrong: readonly FieldError[] = [],
+): void {
+  let errors: readonly FieldError[];
+  try {
+    errors = [
+      ...metadataErrors(draft, kind.names ?? "subdomain"),
+      ...(kind.customResource === undefined ? unqualifiedFinalizerErrors(draft) : []),
+      ...wrong,
+      ...(old === undefined ? [] : newFinalizerErrors(draft, old)),
+      ...(kind.validate?.(draft, old, { subresource }) ?? []),
+    ];
+  } catch (error) {
+    // The object is of a shape that no rule expected: on the real server it would not even have been read.
+    if (error instanceof StatusError) throw error;
+    throw internalError(`${kind.kind} has an unexpected shape: ${error instanceof Error ? error.message : error}`);
+  }
+  if (errors.length > 0) throw invalid(kind, draft.metadata.name ?? "", errors);
+}
+
+function tracked(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): ApiObject {
+  const { target, manager, applied } = call;
+  delete draft.metadata.resourceVersion;
+  if (old !== undefined) draft.metadata.resourceVersion = old.metadata.resourceVersion ?? "";
+  if (applied === true) return draft;
+  const { kind, subresource } = target;
+  const managedFields = core.patching.track({ kind, subresource, before: old, after: draft, manager, now });
+  const { managedFields: _, ...metadata } = draft.metadata;
+  return { ...draft, metadata: { ...metadata, ...(managedFields && managedFields.length > 0 && { managedFields }) } };
+}
+
+function withoutVersion(object: ApiObject): ApiObject {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
