@@ -122,8 +122,7 @@ describe("C2: a lost answer", () => {
 
   it("to the creation of an object that the server named creates no second one", async () => {
     await using on = await stage();
-    // The watch does not tell either: only a listing can.
-    on.proxy.plan = silentAfter(1);
+    on.proxy.plan = silentWatches;
     await using crowd = await on.perform(crowds());
     await crowd.runner.whenSynced();
     crowd.journal.fault = ({ method }) => (method === "POST" ? { kind: "lose" } : undefined);
@@ -132,11 +131,11 @@ describe("C2: a lost answer", () => {
   });
 });
 
-/** Every watch of the children says nothing after so many events, until it is given up as idle. */
-function silentAfter(afterEvents: number): FaultPlan {
-  return ({ watch, path }) =>
-    watch && path.endsWith("/configmaps") ? { kind: "watch", afterEvents, ending: "silence" } : undefined;
-}
+/** Watches of the children are accepted and say nothing, until they are given up as idle: only listings tell. */
+const silentWatches: FaultPlan = ({ watch, path, query }) => {
+  if (!watch || !path.endsWith("/configmaps")) return undefined;
+  return query.has("sendInitialEvents") ? { kind: "answer", status: 422 } : { kind: "watch", afterEvents: 0, ending: "silence" };
+};
 
 /** Makes singers whose names the server makes up: whoever thinks that one is missing makes one too many. */
 function crowds() {
@@ -166,7 +165,7 @@ async function settledCrowd(on: Awaited<ReturnType<typeof stage>>, { runner }: P
 describe("W1: a stale cache", () => {
   it("is not decided from: a key waits until its own last write is seen, however long the watch is silent", async () => {
     await using on = await stage();
-    on.proxy.plan = silentAfter(3);
+    on.proxy.plan = silentWatches;
     await using crowd = await on.perform(crowds());
     await crowd.runner.whenSynced();
     await on.put("a", { singers: 3 });
