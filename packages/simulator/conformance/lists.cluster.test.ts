@@ -1,0 +1,221 @@
+// Lists: order, pages, selectors, and what a resourceVersion asks for.
+import { beforeAll, describe, expect, it } from "vitest";
+import { ConfigMap, Node, Pod, pod, Secret } from "./kinds.ts";
+import { refusal, world } from "./world.ts";
+
+const here = world();
+const label = { suite: "lists" };
+const mine = "suite=lists";
+const path = () => `/api/v1/namespaces/${here.namespace}/configmaps`;
+const tiers: Readonly<Record<string, Record<string, string>>> = {
+  "l-a": { tier: "web", size: "1" },
+  "l-b": { tier: "db" },
+  "l-c": { tier: "web" },
+  "l-d": {},
+  "l-e": { tier: "" },
+};
+
+const names = async (options: object) =>
+  (await here.client.list(ConfigMap, { namespace: here.namespace, ...options })).items.map(({ metadata }) => metadata.name);
+
+beforeAll(async () => {
+  for (const name of Object.keys(tiers).toReversed())
+    await here.make(ConfigMap, { metadata: { name, labels: { ...label, ...tiers[name] } } });
+});
+
+describe("a list", () => {
+  it("is of the kind's list kind, with the version of the moment", async () => {
+    const list = await here.ask("GET", path());
+    expect(list).toMatchObject({ apiVersion: "v1", kind: "ConfigMapList" });
+    expect(list.metadata?.resourceVersion).toMatch(/^[1-9]\d*$/);
+    expect(list.items[0]).not.toHaveProperty("kind");
+  });
+
+  it("is in the order of names, not of creation", async () => {
+    expect(await names({ labelSelector: mine })).toEqual(["l-a", "l-b", "l-c", "l-d", "l-e"]);
+  });
+
+  it("is empty where nothing is, and not an error", async () => {
+    const list = await here.ask("GET", "/api/v1/namespaces/nowhere/configmaps");
+    expect(list.items).toEqual([]);
+  });
+
+  it("goes over all namespaces without one in the path", async () => {
+    const list = await here.client.list(ConfigMap, { labelSelector: mine });
+    expect(new Set(list.items.map(({ metadata }) => metadata.namespace))).toContain(here.namespace);
+  });
+
+  it("has the version of the last write, or a later one", async () => {
+    const made = await here.make(Secret);
+    const list = await here.client.list(ConfigMap, { namespace: here.namespace });
+    expect(BigInt(list.metadata.resourceVersion)).toBeGreaterThanOrEqual(BigInt(made.metadata.resourceVersion));
+  });
+});
+
+describe("pages", () => {
+  it("are as long as the limit, and say how many objects remain", async () => {
+    const all = await here.client.list(ConfigMap, { namespace: here.namespace });
+    const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 2 });
+    expect(page.items).toHaveLength(2);
+    expect(page.metadata.continue).toBeTruthy();
+    expect(page.metadata.remainingItemCount).toBe(all.items.length - 2);
+  });
+
+  it("together are the list", async () => {
+    const all = await names({});
+    const paged = await Array.fromAsync(
+      here.client.listAll(ConfigMap, { namespace: here.namespace, limit: 2 }),
+      (one) => one.metadata.name,
+    );
+    expect(paged).toEqual(all);
+  });
+
+  it("show the moment of the first page, whatever happened since", async () => {
+    const first = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1 });
+    const late = await here.make(ConfigMap, { metadata: { name: "zz-late" } });
+    const next = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 100, continue: first.metadata.continue });
+    expect(next.items.map(({ metadata }) => metadata.name)).not.toContain(late.metadata.name);
+    expect(next.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    await here.client.delete(ConfigMap, { namespace: here.namespace, name: "zz-late" });
+  });
+
+  it("do not count what remains behind a selector", async () => {
+    const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 2, labelSelector: mine });
+    expect(page.items).toHaveLength(2);
+    expect(page.metadata.continue).toBeTruthy();
+    expect(page.metadata.remainingItemCount).toBeUndefined();
+  });
+
+  it("that are the last have no continue", async () => {
+    const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1000 });
+    expect(page.metadata.continue).toBeUndefined();
+  });
+
+  it("of a continue that nobody gave are refused", async () => {
+    const refused = await refusal(here.client.list(ConfigMap, { namespace: here.namespace, continue: "nonsense" }));
+    expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
+    expect(refused.said).toMatch(/^invalid continue token: continue key is not valid/);
+  });
+
+  it("of a continue and a resourceVersion at once are refused", async () => {
+    const first = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1 });
+    const query = { limit: 1, continue: first.metadata.continue ?? "", resourceVersion: "1" };
+    const refused = await refusal(here.ask("GET", path(), { query }));
+    expect(refused.status).toBe(400);
+    expect(refused.said).toBe("specifying resource version is not allowed when using continue");
+  });
+
+  it("of a negative limit are the whole list", async () => {
+    const list = await here.ask("GET", path(), { query: { limit: -1 } });
+    expect(list.items).toHaveLength((await names({})).length);
+  });
+});
+
+describe("a label selector", () => {
+  it.each([
+    { selector: "tier=web", found: ["l-a", "l-c"] },
+    { selector: "tier==web", found: ["l-a", "l-c"] },
+    { selector: "tier!=web", found: ["l-b", "l-d", "l-e"] },
+    { selector: "tier", found: ["l-a", "l-b", "l-c", "l-e"] },
+    { selector: "!tier", found: ["l-d"] },
+    { selector: "tier in (web, db)", found: ["l-a", "l-b", "l-c"] },
+    { selector: "tier notin (web)", found: ["l-b", "l-d", "l-e"] },
+    { selector: "tier=", found: ["l-e"] },
+    { selector: "size>0", found: ["l-a"] },
+    { selector: "size<1", found: [] },
+    { selector: "tier=web,size=1", found: ["l-a"] },
+    { selector: "tier in ()", found: ["l-e"] },
+  ])("$selector finds $found", async ({ selector, found }) => {
+    expect(await names({ labelSelector: `${mine},${selector}` })).toEqual(found);
+  });
+
+  it.each([
+    { selector: "tier in web", says: "unable to parse requirement: found 'web' expected: '('" },
+    { selector: "=web", says: "found '=', expected: !, identifier, or 'end of string'" },
+    { selector: "tier=a b", says: "found 'b', expected: ',' or 'end of string'" },
+    { selector: "a=b=c", says: "found '=', expected: ',' or 'end of string'" },
+    { selector: "a/b/c=d", says: "unable to parse requirement: <nil>: Invalid value" },
+  ])("that reads $selector is refused", async ({ selector, says }) => {
+    const refused = await refusal(names({ labelSelector: selector }));
+    expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
+    expect(refused.said).toContain(says);
+  });
+});
+
+describe("a field selector", () => {
+  it.each([
+    { selector: "metadata.name=l-b", found: ["l-b"] },
+    { selector: "metadata.name==l-b", found: ["l-b"] },
+    { selector: "metadata.name!=l-b", found: ["l-a", "l-c", "l-d", "l-e"] },
+    { selector: "metadata.name=l-b,metadata.name=l-c", found: [] },
+  ])("$selector finds $found", async ({ selector, found }) => {
+    expect(await names({ fieldSelector: selector, labelSelector: mine })).toEqual(found);
+  });
+
+  it("by namespace works over all namespaces", async () => {
+    const selectors = { fieldSelector: `metadata.namespace=${here.namespace}`, labelSelector: mine };
+    const list = await here.client.list(ConfigMap, selectors);
+    expect(list.items).toHaveLength(5);
+  });
+
+  it("by a field that a kind does not select by is refused", async () => {
+    const refused = await refusal(names({ fieldSelector: "data.a=1" }));
+    expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
+    expect(refused.said).toBe('"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"');
+  });
+
+  it("finds the pods of a node, of a phase, of a restart policy", async () => {
+    const made = await here.make(Pod, pod({ spec: { restartPolicy: "Never" } }));
+    const found = async (fieldSelector: string) =>
+      (await here.client.list(Pod, { namespace: here.namespace, fieldSelector })).items.map(({ metadata }) => metadata.name);
+    expect(await found("spec.nodeName=")).toContain(made.metadata.name);
+    expect(await found("spec.nodeName=somewhere")).toEqual([]);
+    expect(await found("status.phase=Pending")).toContain(made.metadata.name);
+    expect(await found("status.phase!=Pending")).toEqual([]);
+    expect(await found("spec.restartPolicy=Never")).toEqual([made.metadata.name]);
+  });
+
+  it("finds nodes that may take pods", async () => {
+    const name = `lists-${here.namespace}`;
+    await here.make(Node, { metadata: { name }, spec: { unschedulable: true } });
+    const list = await here.client.list(Node, { fieldSelector: "spec.unschedulable=true" });
+    expect(list.items.map(({ metadata }) => metadata.name)).toContain(name);
+    await here.client.delete(Node, { name });
+  });
+});
+
+describe("a resourceVersion of a list", () => {
+  it("that is exact shows the state of then", async () => {
+    const { metadata } = await here.client.list(ConfigMap, { namespace: here.namespace });
+    const late = await here.make(ConfigMap);
+    const query = { resourceVersion: metadata.resourceVersion, resourceVersionMatch: "Exact" };
+    const list = await here.ask("GET", path(), { query });
+    expect(list.metadata?.resourceVersion).toBe(metadata.resourceVersion);
+    expect(list.items.map((one: typeof late) => one.metadata.name)).not.toContain(late.metadata.name);
+  });
+
+  it("that is a minimum shows that or later", async () => {
+    const made = await here.make(ConfigMap);
+    const query = { resourceVersion: made.metadata.resourceVersion, resourceVersionMatch: "NotOlderThan" };
+    const list = await here.ask("GET", path(), { query });
+    expect(list.items.map((one: typeof made) => one.metadata.name)).toContain(made.metadata.name);
+  });
+
+  it("that is no number is refused", async () => {
+    const refused = await refusal(here.ask("GET", path(), { query: { resourceVersion: "soon" } }));
+    expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
+    expect(refused.said).toContain("Invalid value");
+  });
+
+  it("that has a match but no version is refused", async () => {
+    const refused = await refusal(here.ask("GET", path(), { query: { resourceVersionMatch: "Exact" } }));
+    expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
+    expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "resourceVersionMatch" }]);
+  });
+
+  it("that is exactly zero is refused", async () => {
+    const query = { resourceVersion: "0", resourceVersionMatch: "Exact" };
+    const refused = await refusal(here.ask("GET", path(), { query }));
+    expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "resourceVersionMatch" }]);
+  });
+});
