@@ -6,10 +6,11 @@
 // then goes on as the watch) and paged where not; `resourceVersion=0` is never asked for, since that may be answered
 // from a cache older than what we have seen.
 //
-// A dead connection looks like a quiet cluster, so silence is bounded: after `idleMs` a watch is given up. Servers send a
-// bookmark once a minute, and also two seconds before a watch ends by its own time limit. For a quiet kind we therefore
-// ask for a time limit shorter than `idleMs`: the bookmark then comes in time, carries our version along, and a path that
-// swallows packets is noticed in less than a minute without ever relying on bookmarks for a busy one.
+// A dead connection looks like a quiet cluster, so silence is bounded: after `idleMs` a watch is given up. A server that has
+// a newer version to tell sends a bookmark about once a minute, and two seconds before a watch ends by its own time
+// limit (seen on 1.37). For a quiet kind we therefore ask for a time limit below `idleMs`: the version is carried along by
+// the early bookmark, a healthy watch ends politely before the silence is too long, and a path that swallows packets is
+// noticed in less than a minute, without relying on bookmarks at all.
 //
 // Whether the store may be believed meanwhile is kept in freshness.ts.
 

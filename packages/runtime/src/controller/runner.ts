@@ -48,6 +48,9 @@ interface KeyState {
 /** Of what has just happened and of what is merely there, the former goes first. */
 const priorities = { event: 0, listed: -10 } as const;
 
+/** Keys that are added in one turn of the event loop when everything is looked at. */
+const resyncSlice = 500;
+
 const waitBackoff = { initialMs: 100, maxMs: 10_000, jitter: 0.2 } as const;
 
 export class ControllerRunner {
@@ -113,8 +116,9 @@ export class ControllerRunner {
     if (this.#working !== undefined) return;
     const { concurrency } = this.controller.plan;
     const onError = (err: unknown, { key }: Lease) => this.#log.error({ err, object: key }, "a bug of the runtime");
+    const onResyncError = (err: unknown) => this.#log.error({ err }, "resync ended; only changes are looked at from now on");
     this.#working = runKeyed(this.#queue, { concurrency, work: (lease) => this.#attend(lease), onError });
-    this.#scheduleResync();
+    this.#resync().catch((err) => this.#draining.signal.aborted || onResyncError(err));
   }
 
   /** Takes no more work, lets what is under way finish (until the signal aborts), and closes the caches. */
@@ -235,18 +239,20 @@ export class ControllerRunner {
     return state;
   }
 
-  #scheduleResync(): void {
+  /** Looks at everything now and then. Not all at the same moment: twenty thousand additions would hold up the event loop. */
+  async #resync(): Promise<void> {
     const { resyncMs } = this.controller.plan;
-    if (resyncMs <= 0 || this.#draining.signal.aborted) return;
     const { clock, random } = this.#dependencies.environment;
-    const cancel = clock.after(resyncMs * (0.9 + 0.2 * random()), () => {
-      this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
+    const { signal } = this.#draining;
+    while (resyncMs > 0) {
+      await clock.sleep(resyncMs * (0.9 + 0.2 * random()), signal);
+      let added = 0;
       for (const { metadata } of this.#caches.of(this.controller.kind).objects()) {
         this.#queue.add(keyOf(metadata), { reason: "resync", priority: priorities.listed });
+        added += 1;
+        if (added % resyncSlice === 0) await clock.sleep(0, signal);
       }
-      this.#scheduleResync();
-    });
-    this.#cancels.push(cancel);
+    }
   }
 
   #forgetTheGone(owned: Kind): Cancel {
