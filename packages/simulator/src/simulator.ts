@@ -68,6 +68,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   for (const part of parts) part.prepare?.(core);
   const server = apiServer(core);
   await seed(server);
+  // Nobody was there to see how it came to be.
+  core.storage.compact(core.storage.version);
   const handler = middleware.reduceRight<Handler>((next, wrap) => wrap(next), server);
   const listening = http === false ? undefined : await startHttp(handler, http === true ? {} : http);
   const simulator = new Running(core, handler, listening);

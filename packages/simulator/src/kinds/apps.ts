@@ -1,9 +1,9 @@
 // Deployments, ReplicaSets, StatefulSets, DaemonSets and the revisions that the latter two keep.
 import { type ApiObject, type JsonObject, objectAt, valueAt } from "../json.ts";
-import { type FieldError, invalid, notSupported } from "../server/field-error.ts";
+import { type FieldError, forbiddenField, invalid, notSupported } from "../server/field-error.ts";
 import { ageColumn, at, containerColumns, count, mapText, nameColumn, selectorColumn, text } from "./columns.ts";
 import { claimDefaults } from "./core/volumes.ts";
-import type { Defaults } from "./defaults.ts";
+import { applyDefaults, type Defaults } from "./defaults.ts";
 import type { KindEntry, ValidateContext } from "./kind-entry.ts";
 import { labelErrors } from "./names.ts";
 import { podSpecDefaults } from "./pod-template.ts";
@@ -39,7 +39,16 @@ const zero = (value: unknown) => value === 0 || value === "0%" || value === "0";
 
 function rollingErrors(object: ApiObject): readonly FieldError[] {
   const field = "spec.strategy.rollingUpdate";
-  const { maxUnavailable, maxSurge } = objectAt(object, "spec", "strategy", "rollingUpdate");
+  const { type, rollingUpdate } = objectAt(object, "spec", "strategy");
+  const { maxUnavailable, maxSurge } = objectAt({ rollingUpdate }, "rollingUpdate");
+  if (type === "Recreate") {
+    const why = "may not be specified when strategy `type` is 'Recreate'";
+    return rollingUpdate === undefined ? [] : [forbiddenField(field, why)];
+  }
+  if (type !== "RollingUpdate") {
+    const found = { Type: type, RollingUpdate: rollingUpdate ?? null };
+    return [notSupported("spec.strategy", found, ["Recreate", "RollingUpdate"])];
+  }
   const stuck = zero(maxUnavailable) && zero(maxSurge);
   return [
     ...intOrPercentErrors(`${field}.maxUnavailable`, maxUnavailable),
@@ -64,8 +73,9 @@ export const deployments: KindEntry = builtIn("apps", "v1", "Deployment", {
       ...template,
       "strategy!": {
         type: "RollingUpdate",
-        rollingUpdate: whenRolling({}),
-        "rollingUpdate?": { maxUnavailable: "25%", maxSurge: "25%" },
+        "*": (strategy: JsonObject) => {
+          if (rolls(strategy)) applyDefaults(strategy, { "rollingUpdate!": { maxUnavailable: "25%", maxSurge: "25%" } });
+        },
       },
       revisionHistoryLimit: 10,
       progressDeadlineSeconds: 600,

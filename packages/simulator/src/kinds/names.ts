@@ -92,7 +92,8 @@ export function qualifiedNameErrors(field: string, key: string, shown = key): re
   const prefix = slash < 0 ? [] : problemsOf(key.slice(0, slash), subdomain, subdomainText, 253);
   return [
     ...prefix.map((problem) => `prefix part ${problem}`),
-    ...(local === "" ? ["name part must be non-empty"] : problemsOf(local, qualifiedPart, qualifiedText, 63)),
+    ...(local === "" ? ["name part must be non-empty"] : []),
+    ...problemsOf(local, qualifiedPart, qualifiedText, 63),
   ].map((problem) => invalid(field, shown, problem));
 }
 

@@ -22,6 +22,16 @@ export function podSpecErrors(spec: JsonObject, field: string): readonly FieldEr
   ];
 }
 
+/** What is wrong with a pod itself; of a template it would not be said yet. */
+export function podErrors(pod: ApiObject): readonly FieldError[] {
+  const images = listAt(pod, "spec", "containers").map(({ image }) => String(image ?? ""));
+  const why = "must not have leading or trailing whitespace";
+  return [
+    ...podSpecErrors(objectAt(pod, "spec"), "spec"),
+    ...images.flatMap((image, at) => (image === image.trim() ? [] : [invalid(`spec.containers[${at}].image`, image, why)])),
+  ];
+}
+
 /** A list of things with names, each of them a DNS label and different from the others. */
 function named(
   list: readonly JsonObject[],
@@ -45,11 +55,8 @@ function nameErrors(name: unknown, field: string, seen: ReadonlySet<unknown>): r
 }
 
 function containerErrors(container: JsonObject, field: string, volumes: readonly JsonObject[]): readonly FieldError[] {
-  const { image } = container;
-  const spaced = typeof image === "string" && image !== image.trim();
   return [
-    ...(typeof image === "string" && image !== "" ? [] : [required(`${field}.image`)]),
-    ...(spaced ? [invalid(`${field}.image`, image, "must not have leading or trailing whitespace")] : []),
+    ...(container.image ? [] : [required(`${field}.image`)]),
     ...["livenessProbe", "readinessProbe", "startupProbe"].flatMap((probe) =>
       probeErrors(objectAt(container, probe), `${field}.${probe}`),
     ),

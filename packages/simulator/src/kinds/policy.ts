@@ -41,6 +41,14 @@ export const podDisruptionBudgets: KindEntry = builtIn("policy", "v1", "PodDisru
 
 const cpuAt80 = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }];
 
+const every15Seconds = (type: string, value: number) => ({ type, value, periodSeconds: 15 });
+const scalingUp = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [every15Seconds("Pods", 4), every15Seconds("Percent", 100)],
+};
+const scalingDown = { selectPolicy: "Max", policies: [every15Seconds("Percent", 100)] };
+
 function targetText(autoscaler: ApiObject): string {
   const metrics = listAt(autoscaler, "spec", "metrics").map((metric, index) =>
     metricText(metric, listAt(autoscaler, "status", "currentMetrics")[index] ?? {}),
@@ -64,7 +72,7 @@ export const horizontalPodAutoscalers: KindEntry = builtIn("autoscaling", "v2", 
   categories: ["all"],
   generation: "spec",
   table: {
-    "spec!": { minReplicas: 1, metrics: cpuAt80 },
+    "spec!": { minReplicas: 1, metrics: cpuAt80, "behavior?": { "scaleUp!": scalingUp, "scaleDown!": scalingDown } },
     "status!": {
       desiredReplicas: 0,
       "*": (found: JsonObject) => {

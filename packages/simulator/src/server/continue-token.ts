@@ -19,7 +19,7 @@ export function decodeContinue(token: string): Continuation {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw notValid(`invalid character ${JSON.stringify(text.charAt(0))} looking for beginning of value`);
+    throw notValid(`invalid character '${text.charAt(0)}' looking for beginning of value`);
   }
   const { v, rv, start } = parsed;
   if (v !== kind) throw notValid(`server does not recognize this encoded version ${v ?? ""}`);

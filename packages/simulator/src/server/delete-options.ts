@@ -16,8 +16,8 @@ export interface DeleteOptions {
 
 /** @throws StatusError */
 export function deleteOptionsOf({ body, query = {} }: ApiRequest): DeleteOptions {
-  const given = body === undefined || body === "" ? {} : parsed(body);
-  return readOptions({ ...given, ...fromQuery(query) });
+  // Whoever sends a body is not asked twice.
+  return readOptions(body === undefined || body === "" ? fromQuery(query) : parsed(body));
 }
 
 /** Also for the options inside an Eviction. @throws StatusError */

@@ -1,7 +1,7 @@
 // The end of objects. Deleting is asking: an object with finalizers is only marked, a pod gets time to end, and what the
 // deletion means for what the object owns is written down as a finalizer for the garbage collector (controllers/).
 import type { ApiObject, Draft, JsonObject } from "../json.ts";
-import { draftOf } from "../json.ts";
+import { draftOf, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { ChangedError } from "../storage/storage.ts";
 import { formatTime, parseTime } from "../time.ts";
@@ -40,18 +40,16 @@ async function deleteOnce(core: ServerCore, target: Target, options: DeleteOptio
   mustMeet(options, before, kind);
   const old = await oneAsServed(kind, before);
   await agree(core, { operation: "DELETE", target, old, dryRun: options.dryRun, options: options.asJson }, old);
-  const after = marked(core, kind, before, options);
-  const change = { kind: storedKindOf(kind), ref: refOf(target, name), before };
-  if (after !== undefined) {
-    const stored = after === before || options.dryRun ? after : core.storage.write({ ...change, after });
-    return { object: await oneAsServed(kind, stored), gone: false };
-  }
-  const last = options.dryRun ? before : core.storage.write({ ...change, after: undefined });
-  return { object: await oneAsServed(kind, last), gone: true };
+  const { object: after, remains } = marked(core, kind, before, options);
+  const change = { kind: storedKindOf(kind), ref: refOf(target, name) };
+  if (options.dryRun) return { object: await oneAsServed(kind, after), gone: !remains };
+  const noted = after === before ? before : core.storage.write({ ...change, before, after });
+  if (!remains) core.storage.write({ ...change, before: noted, after: undefined });
+  return { object: await oneAsServed(kind, noted), gone: !remains };
 }
 
 /** @throws StatusError if this is not the object that was meant */
-function mustMeet({ preconditions = {} }: DeleteOptions, { metadata }: ApiObject, kind: KindEntry): void {
+export function mustMeet({ preconditions = {} }: DeleteOptions, { metadata }: ApiObject, kind: KindEntry): void {
   const { uid, resourceVersion } = preconditions;
   const name = metadata.name ?? "";
   // The real server names the kind here, where it names the plural everywhere else.
@@ -66,59 +64,64 @@ function mustMeet({ preconditions = {} }: DeleteOptions, { metadata }: ApiObject
   }
 }
 
-/** The object as it waits for its end; undefined if nothing keeps it. */
-function marked(core: ServerCore, kind: KindEntry, before: ApiObject, options: DeleteOptions): ApiObject | undefined {
+interface Marked {
+  /** As it waits for its end; the very object if there is nothing to write down. */
+  readonly object: ApiObject;
+  /** Whether anything keeps it. */
+  readonly remains: boolean;
+}
+
+function marked(core: ServerCore, kind: KindEntry, before: ApiObject, options: DeleteOptions): Marked {
   const draft = draftOf(before);
   draft.metadata.finalizers = finalizersOf(kind, before, options);
-  if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
+  const held = draft.metadata.finalizers.length > 0;
+  if (!held) delete draft.metadata.finalizers;
   if (isNamespace(kind)) return markedNamespace(core, before, draft);
-  const graceful = giveTime(core, kind, before, draft, options);
-  const held = draft.metadata.finalizers !== undefined;
-  if (graceful === "pending" && !changedFinalizers(before, draft)) return before;
-  if (graceful === "none" && !held) return undefined;
-  if (graceful === "none") markAsDying(core, before, draft);
-  return { ...draft };
+  if (kind.gracePeriod !== undefined) return markedGracefully(core, kind, before, draft, options);
+  if (held) markAsDying(core, before, draft);
+  return { object: held ? unlessSame(before, draft) : before, remains: held };
+}
+
+/** A second deletion of what is dying already changes nothing, and is no write. */
+function unlessSame(before: ApiObject, draft: Draft): ApiObject {
+  return sameJson(before, draft) ? before : { ...draft };
 }
 
 /** A namespace is emptied by its controller first; until then it says that it is going. */
-function markedNamespace(core: ServerCore, before: ApiObject, draft: Draft): ApiObject | undefined {
+function markedNamespace(core: ServerCore, before: ApiObject, draft: Draft): Marked {
   if (before.metadata.deletionTimestamp !== undefined) {
-    return heldBySpec(before) || draft.metadata.finalizers !== undefined ? before : undefined;
+    return { object: before, remains: heldBySpec(before) || draft.metadata.finalizers !== undefined };
   }
   draft.metadata.deletionTimestamp = formatTime(core.environment.clock.now());
   draft.status = { ...(draft.status as JsonObject | undefined), phase: "Terminating" };
-  return { ...draft };
+  return { object: { ...draft }, remains: true };
 }
 
-function changedFinalizers(before: ApiObject, draft: Draft): boolean {
-  return (before.metadata.finalizers ?? []).join() !== (draft.metadata.finalizers ?? []).join();
-}
-
-/** Sets or shortens the time a pod has. "none": its kind has no grace, or there is no time left. */
-function giveTime(
+/**
+ * Sets or shortens the time that a pod has. Even one that has none is marked before it is removed: watchers see it going.
+ * Once it is dying its time can only get shorter.
+ */
+function markedGracefully(
   { environment }: ServerCore,
   kind: KindEntry,
   before: ApiObject,
   draft: Draft,
-  options: DeleteOptions,
-): "given" | "pending" | "none" {
-  if (kind.gracePeriod === undefined) return "none";
-  const needed = kind.gracePeriod(before);
-  const asked = options.gracePeriodSeconds ?? needed;
-  const seconds = needed === 0 ? 0 : Math.max(0, asked);
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata;
-  if (deletionTimestamp !== undefined && seconds > 0) {
-    if (options.gracePeriodSeconds === undefined || seconds >= deletionGracePeriodSeconds) return "pending";
-    const began = (parseTime(deletionTimestamp) ?? 0) - deletionGracePeriodSeconds * 1000;
-    draft.metadata.deletionTimestamp = formatTime(began + seconds * 1000);
-    draft.metadata.deletionGracePeriodSeconds = seconds;
-    return "given";
+  { gracePeriodSeconds: asked }: DeleteOptions,
+): Marked {
+  const needed = kind.gracePeriod?.(before) ?? 0;
+  const seconds = needed === 0 ? 0 : Math.max(0, asked ?? needed);
+  const { deletionTimestamp, deletionGracePeriodSeconds: left = 0 } = before.metadata;
+  const { metadata } = draft;
+  if (deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = formatTime(environment.clock.now() + seconds * 1000);
+    metadata.deletionGracePeriodSeconds = seconds;
+    bump(draft);
+  } else if ((asked !== undefined || needed === 0) && seconds < left) {
+    metadata.deletionTimestamp = formatTime((parseTime(deletionTimestamp) ?? 0) + (seconds - left) * 1000);
+    metadata.deletionGracePeriodSeconds = seconds;
   }
-  if (seconds === 0) return "none";
-  draft.metadata.deletionTimestamp = formatTime(environment.clock.now() + seconds * 1000);
-  draft.metadata.deletionGracePeriodSeconds = seconds;
-  bump(draft);
-  return "given";
+  const remains = metadata.finalizers !== undefined || (metadata.deletionGracePeriodSeconds ?? 0) > 0;
+  return { object: unlessSame(before, draft), remains };
 }
 
 function markAsDying({ environment }: ServerCore, before: ApiObject, draft: Draft): void {

@@ -68,8 +68,8 @@ export function noSuchResource(): StatusError {
   return new StatusError({ code: 404, reason: "NotFound", message, details: {} });
 }
 
-export function alreadyExists(subject: Subject, name: string): StatusError {
-  const message = `${spelled(subject)} "${name}" already exists`;
+export function alreadyExists(subject: Subject, name: string, dying = false): StatusError {
+  const message = `${dying ? "object is being deleted: " : ""}${spelled(subject)} "${name}" already exists`;
   return new StatusError({ code: 409, reason: "AlreadyExists", message, details: details(subject, name) });
 }
 

@@ -40,7 +40,8 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   const object = tracked(core, call, draft, undefined, now);
   await agree(core, context, object);
   const ref = refOf(target, draft.metadata.name ?? "");
-  if (core.storage.get(storedKindOf(kind), ref) !== undefined) throw alreadyExists(kind, ref.name);
+  const taken = core.storage.get(storedKindOf(kind), ref);
+  if (taken !== undefined) throw alreadyExists(kind, ref.name, taken.metadata.deletionTimestamp !== undefined);
   if (dryRun) return object;
   const after = await asStored(kind, object);
   return oneAsServed(kind, core.storage.write({ kind: storedKindOf(kind), ref, before: undefined, after }));
@@ -85,7 +86,7 @@ async function updateOnce(
   keepIdentity(draft, old);
   keepOtherHalf(draft, old, call.target);
   kind.prepare?.(draft, { old, subresource, now });
-  countGeneration(draft, old, kind.generation);
+  if (subresource !== "binding") countGeneration(draft, old, kind.generation);
   mustBeValid(draft, old, call.target, wrong);
   const object = tracked(core, call, draft, old, now);
   await agree(core, context, object);
@@ -117,7 +118,7 @@ function complete(draft: Draft, { target, fieldValidation, warn }: WriteCall): v
 
 /** Through one door only one half may be changed: spec by the main one, status by its own. */
 function keepOtherHalf(draft: Draft, old: ApiObject, { kind, subresource }: Target): void {
-  if (kind.subresources?.status === undefined) return;
+  if (kind.subresources?.status === undefined || subresource === "binding") return;
   if (subresource === "status") keepAllButStatus(draft, old, kind);
   else if (old.status === undefined) delete draft.status;
   else draft.status = draftOf(old.status);
@@ -174,7 +175,8 @@ function mustBeValid(
     if (error instanceof StatusError) throw error;
     throw internalError(`${kind.kind} has an unexpected shape: ${error instanceof Error ? error.message : error}`);
   }
-  if (errors.length > 0) throw invalid(kind, draft.metadata.name ?? "", errors);
+  const { group } = storedKindOf(kind);
+  if (errors.length > 0) throw invalid({ group, kind: kind.kind }, draft.metadata.name ?? "", errors);
 }
 
 function tracked(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): ApiObject {

@@ -1,5 +1,6 @@
 // ConfigMaps, Secrets and ServiceAccounts.
 import { type ApiObject, type Draft, objectAt } from "../../json.ts";
+import { badRequest } from "../../server/status-error.ts";
 import { ageColumn, nameColumn, text } from "../columns.ts";
 import type { KindEntry } from "../kind-entry.ts";
 import { configKeyErrors } from "../names.ts";
@@ -28,8 +29,23 @@ function encodeStrings(draft: Draft): void {
   delete draft.stringData;
 }
 
+/** Bytes are sent as base64; what is none is not even a Secret. */
+function mustBeBase64(draft: Draft): void {
+  for (const value of Object.values(objectAt(draft, "data"))) {
+    const wrong = String(value).search(/[^A-Za-z0-9+/=]/);
+    if (wrong < 0) continue;
+    throw badRequest(`Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte ${wrong}`);
+  }
+}
+
 export const secrets: KindEntry = builtIn("", "v1", "Secret", {
-  table: { type: "Opaque", "*": (draft: unknown) => encodeStrings(draft as Draft) },
+  table: {
+    type: "Opaque",
+    "*": (draft: unknown) => {
+      mustBeBase64(draft as Draft);
+      encodeStrings(draft as Draft);
+    },
+  },
   columns: [nameColumn, text("Type", ".type"), text("Data", entries), ageColumn],
   selectableFields: { type: (secret) => String(secret.type ?? "") },
   validate: (secret, old) => [...immutable("type", secret, old), ...sealed(["data"], secret, old), ...keyErrors(secret, "data")],

@@ -4,6 +4,7 @@ import { type ApiObject, type Draft, objectAt, valueAt } from "../../json.ts";
 import { type FieldError, invalid, required } from "../../server/field-error.ts";
 import { ageOf, at, nameColumn, text, wide } from "../columns.ts";
 import type { KindEntry } from "../kind-entry.ts";
+import { qualifiedNameErrors } from "../names.ts";
 import { builtIn } from "../row.ts";
 
 /** How a field is called in core/v1, and in events.k8s.io/v1. */
@@ -20,6 +21,12 @@ const spellings = {
 function renamed(object: ApiObject, names: ReadonlyMap<string, string>, apiVersion: string): ApiObject {
   const fields = Object.entries(object).map(([name, value]) => [names.get(name) ?? name, value] as const);
   return { ...(Object.fromEntries(fields) as ApiObject), apiVersion };
+}
+
+/** The new form leaves out who reported it where the old one says "". */
+function withoutNobody({ reportingController, reportingInstance, ...event }: ApiObject): ApiObject {
+  const known = { ...(reportingController ? { reportingController } : {}), ...(reportingInstance ? { reportingInstance } : {}) };
+  return { ...(event as ApiObject), ...known };
 }
 
 const toNew = new Map<string, string>(Object.entries(spellings));
@@ -41,14 +48,22 @@ function lastSeen(event: ApiObject, now: number): string {
   return time ? ageOf(time as string, now) : firstSeen(event, now);
 }
 
+const types = ["Normal", "Warning"];
+
 function validateNew(event: ApiObject): readonly FieldError[] {
-  const types = ["Normal", "Warning"];
+  const { eventTime, reportingController = "", reportingInstance, action, type = "" } = event;
+  if (!eventTime) return [required("eventTime"), ...typeErrors(type)];
   return [
-    ...(event.eventTime ? [] : [required("eventTime")]),
-    ...(types.includes(String(event.type)) ? [] : [invalid("type", event.type ?? "", `has invalid value: ${event.type ?? ""}`)]),
-    ...(event.reportingController === undefined ? [required("reportingController")] : []),
-    ...(event.reportingInstance === undefined ? [required("reportingInstance")] : []),
-  ].slice(0, event.eventTime ? 4 : 2);
+    ...(reportingController ? [] : [required("reportingController")]),
+    ...qualifiedNameErrors("reportingController", String(reportingController)),
+    ...(reportingInstance ? [] : [required("reportingInstance")]),
+    ...(action ? [] : [required("action")]),
+    ...typeErrors(type),
+  ];
+}
+
+function typeErrors(type: unknown): readonly FieldError[] {
+  return types.includes(String(type)) ? [] : [invalid("type", type, `has invalid value: ${type}`)];
 }
 
 function validateOld(event: ApiObject): readonly FieldError[] {
@@ -111,7 +126,7 @@ export const events: KindEntry = builtIn("events.k8s.io", "v1", "Event", {
   table: { deprecatedSource: {}, "*": nowhere(["deprecatedFirstTimestamp", "deprecatedLastTimestamp"]) },
   validate: validateNew,
   conversion: {
-    fromStored: (objects) => objects.map((object) => renamed(object, toNew, "events.k8s.io/v1")),
+    fromStored: (objects) => objects.map((object) => withoutNobody(renamed(object, toNew, "events.k8s.io/v1"))),
     toStored: (object) => renamed(object, toOld, "v1"),
   },
 });

@@ -9,7 +9,7 @@ function fillLimit(limit: JsonObject): void {
   if (limit.type !== "Container") return;
   const max = objectAt(limit, "max");
   const usual = { ...max, ...objectAt(limit, "default") };
-  const request = { ...usual, ...objectAt(limit, "min"), ...objectAt(limit, "defaultRequest") };
+  const request = { ...objectAt(limit, "min"), ...usual, ...objectAt(limit, "defaultRequest") };
   if (Object.keys(usual).length > 0) limit.default = usual;
   if (Object.keys(request).length > 0) limit.defaultRequest = request;
 }

@@ -1,19 +1,28 @@
-import { type ApiObject, type Draft, objectAt, valueAt } from "../../json.ts";
+import { type ApiObject, type Draft, type JsonObject, objectAt, valueAt } from "../../json.ts";
 import { applyDefaults, type Defaults } from "../defaults.ts";
 import type { KindEntry, PrepareContext } from "../kind-entry.ts";
 import { podOnlyDefaults, podSpecDefaults } from "../pod-template.ts";
-import { podSpecErrors, podUpdateErrors } from "../pod-validation.ts";
+import { podErrors, podUpdateErrors } from "../pod-validation.ts";
 import { qosClassOf } from "../qos.ts";
 import { builtIn, readAndWrite, status } from "../row.ts";
 import { podColumns } from "./pod-columns.ts";
 
-const table: Defaults = { "spec!": podSpecDefaults, "status!": { phase: "Pending" } };
+/** Go writes the times of a condition even if there are none. */
+function writeTimes(condition: JsonObject): void {
+  condition.lastProbeTime ??= null;
+  condition.lastTransitionTime ??= null;
+}
+
+const table: Defaults = {
+  "spec!": podSpecDefaults,
+  "status!": { phase: "Pending", "conditions[]": { "*": writeTimes } },
+};
 const own: Defaults = { "spec!": podOnlyDefaults };
 
 /** A new pod is Pending, and of the class that its resources make it; neither is for its maker to say. */
 function prepare(draft: Draft, { old, subresource }: PrepareContext): void {
-  if (old !== undefined || subresource !== undefined) return;
-  draft.status = { phase: "Pending", qosClass: qosClassOf(objectAt(draft, "spec")) };
+  if (old === undefined) draft.status = { phase: "Pending", qosClass: qosClassOf(objectAt(draft, "spec")) };
+  else if (subresource === "status") objectAt(draft, "status").qosClass ??= valueAt(old, "status", "qosClass");
 }
 
 /** Seconds a pod has to end. One that runs nowhere, or has ended, needs none. */
@@ -52,9 +61,7 @@ export const pods: KindEntry = {
       "status.nominatedNodeName": field("status", "nominatedNodeName"),
     },
     validate: (pod, old, { subresource }) =>
-      subresource === undefined && old !== undefined
-        ? [...podSpecErrors(objectAt(pod, "spec"), "spec"), ...podUpdateErrors(pod, old)]
-        : podSpecErrors(objectAt(pod, "spec"), "spec"),
+      subresource === undefined && old !== undefined ? [...podErrors(pod), ...podUpdateErrors(pod, old)] : podErrors(pod),
     subresources: {
       ...status,
       resize: readAndWrite,

@@ -6,7 +6,7 @@ import type { KindEntry, PrepareContext } from "../kind-entry.ts";
 import { builtIn, status } from "../row.ts";
 import { isPort, oneOf, portText } from "../validation.ts";
 
-const types = ["ExternalName", "ClusterIP", "NodePort", "LoadBalancer"];
+const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const hasNodePorts = ({ type }: JsonObject) => type === "NodePort" || type === "LoadBalancer";
 const unless = (type: string, value: unknown) => (spec: JsonObject) => (spec.type === type ? undefined : value);
 

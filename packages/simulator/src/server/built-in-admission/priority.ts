@@ -17,7 +17,12 @@ export function priorities({ storage }: Pick<ServerCore, "storage">): Admission 
       if (name !== undefined && found === undefined) {
         throw forbidden(request.kind, draft.metadata.name ?? "", `no PriorityClass with name ${name} was found`);
       }
-      Object.assign(spec, rankOf(found));
+      const rank = rankOf(found);
+      if (spec.priority !== undefined && spec.priority !== rank.priority) {
+        const why = `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${rank.priority} from the given PriorityClass name`;
+        throw forbidden(request.kind, draft.metadata.name ?? "", why);
+      }
+      Object.assign(spec, rank);
       draft.spec = spec;
     },
   };

@@ -4,7 +4,7 @@ import { type LabelSelector, matches } from "@memhog/runtime";
 import { type ApiObject, isObject, type JsonObject, listAt, objectAt, valueAt } from "../../json.ts";
 import { ChangedError } from "../../storage/storage.ts";
 import { nowText, type ServerCore, type Target } from "../core.ts";
-import { type Deletion, deleteObject } from "../delete.ts";
+import { type Deletion, deleteObject, mustMeet } from "../delete.ts";
 import { type DeleteOptions, readOptions } from "../delete-options.ts";
 import { badRequest, internalError, notFound, tooManyRequests } from "../status-error.ts";
 
@@ -15,22 +15,45 @@ const pods = { group: "", plural: "pods" };
 export async function evict(core: ServerCore, target: Target, eviction: JsonObject): Promise<Deletion> {
   const { name = "", namespace = "" } = target;
   if (objectAt(eviction, "metadata").name !== name) throw badRequest("name in URL does not match name in Eviction object");
-  const given = objectAt(eviction, "deleteOptions");
-  const options = readOptions(given);
+  const options = readOptions(objectAt(eviction, "deleteOptions"));
   const pod = core.storage.get(pods, { namespace, name });
   if (pod === undefined) throw notFound(pods, name);
-  if (mayIgnoreBudgets(pod)) return deleteObject(core, target, options);
-  const covering = core.storage.list(budgets, { namespace }).filter((budget) => covers(budget, pod));
-  if (covering.length > 1) {
-    throw internalErrorOf("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
-  }
-  const [budget] = covering;
-  if (budget === undefined) return deleteObject(core, target, options);
-  const unhealthy = isObject(budget.spec) && !isReady(pod) && mayEvictUnhealthy(budget);
-  if (!unhealthy) charge(core, budget, name, options);
-  // Only the pod that the budget was asked about: one that became ready since would need its own permission.
-  const preconditions = unhealthy ? { resourceVersion: pod.metadata.resourceVersion ?? "" } : {};
-  return deleteObject(core, target, { ...options, preconditions: { ...preconditions, ...options.preconditions } });
+  mustMeet(options, pod, target.kind);
+  const budget = mayIgnoreBudgets(pod) ? undefined : budgetOf(core, pod);
+  // A pod that is not ready is not among those that the budget counts, so its going costs nothing.
+  if (budget !== undefined && (isReady(pod) || !mayEvictUnhealthy(budget))) charge(core, budget, name, options);
+  const noted = options.dryRun ? pod : announce(core, pod);
+  return deleteObject(core, target, { ...options, preconditions: preconditionsOn(noted, options) });
+}
+
+/** The version that was asked for is the one before we wrote to the pod ourselves. */
+function preconditionsOn({ metadata }: ApiObject, { preconditions: { uid, resourceVersion } = {} }: DeleteOptions) {
+  return { ...(uid && { uid }), ...(resourceVersion && { resourceVersion: metadata.resourceVersion ?? "" }) };
+}
+
+/** The one budget that covers a pod. @throws StatusError if there are several */
+function budgetOf({ storage }: ServerCore, pod: ApiObject): ApiObject | undefined {
+  const { namespace } = pod.metadata;
+  const [budget, ...more] = storage.list(budgets, { namespace }).filter((each) => covers(each, pod));
+  if (more.length === 0) return budget;
+  throw internalErrorOf("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+}
+
+/** Says in the pod's status why it is going, before it goes. */
+function announce(core: ServerCore, pod: ApiObject): ApiObject {
+  const condition = {
+    type: "DisruptionTarget",
+    status: "True",
+    lastProbeTime: null,
+    lastTransitionTime: nowText(core),
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+  };
+  const { name = "", namespace = "" } = pod.metadata;
+  const status = objectAt(pod, "status");
+  const others = listAt(status, "conditions").filter(({ type }) => type !== condition.type);
+  const after = { ...pod, status: { ...status, conditions: [...others, condition] } };
+  return core.storage.write({ kind: pods, ref: { namespace, name }, before: pod, after });
 }
 
 function internalErrorOf(message: string) {
