@@ -1,0 +1,159 @@
+// What a Deployment does next. One group of steps at a time: pods come before others go, and what the ReplicaSets say about
+// their pods is looked at again in between.
+//
+//     paused or resized      only sizes change, every generation in proportion (proportional.ts)
+//     Recreate               old pods go; when the last is gone, new ones come
+//     RollingUpdate          new ones come while there are fewer than wanted + maxSurge;
+//                            old ones go while there are more available than wanted - maxUnavailable
+import type { Deployment, Pod, ReplicaSet, Stored } from "@memhog/runtime";
+import { hasEnded } from "../pods.ts";
+import { decideProportions } from "./proportional.ts";
+import {
+  boundsOf,
+  type Generations,
+  generationsOf,
+  replicaSetFor,
+  replicasOf,
+  revisionOf,
+  sizeAnnotations,
+} from "./replica-set-of.ts";
+
+export type Step =
+  | { readonly kind: "create"; readonly set: ReplicaSet }
+  | { readonly kind: "scale"; readonly set: Stored<ReplicaSet>; readonly to: number }
+  /** Older than the history that is kept. */
+  | { readonly kind: "forget"; readonly set: Stored<ReplicaSet> };
+
+export interface Plan extends Generations {
+  readonly steps: readonly Step[];
+  /** Of the template of today. */
+  readonly revision: number;
+}
+
+/** `pods`: all that belong to one of the ReplicaSets. */
+export function decideRollout(
+  deployment: Stored<Deployment>,
+  replicaSets: readonly Stored<ReplicaSet>[],
+  pods: readonly Stored<Pod>[],
+): Plan {
+  const generations = generationsOf(deployment, replicaSets);
+  const { current, old } = generations;
+  const newest = Math.max(0, ...old.map(revisionOf));
+  const revision = current !== undefined && revisionOf(current) > newest ? revisionOf(current) : newest + 1;
+  const plan = (steps: readonly Step[]) => ({ ...generations, revision, steps });
+  if (deployment.spec.paused || wasResized(deployment, replicaSets)) return plan(resize(deployment, generations));
+  const recreates = deployment.spec.strategy?.type === "Recreate";
+  const steps = recreates ? recreate(deployment, generations, pods, revision) : roll(deployment, generations, revision);
+  return plan(steps.length > 0 ? steps : tidyUp(deployment, generations));
+}
+
+/** Somebody changed the number of replicas since sizes were last given out. */
+function wasResized(deployment: Stored<Deployment>, replicaSets: readonly Stored<ReplicaSet>[]): boolean {
+  return replicaSets.some((set) => {
+    const { desired } = sizeAnnotations(set);
+    return replicasOf(set) > 0 && desired !== undefined && desired !== replicasOf(deployment);
+  });
+}
+
+function resize(deployment: Stored<Deployment>, generations: Generations): readonly Step[] {
+  const { current, old } = generations;
+  const all = current === undefined ? old : [...old, current];
+  const active = all.filter((set) => replicasOf(set) > 0);
+  const only = active.length > 1 ? undefined : (active[0] ?? current ?? old.at(-1));
+  const wanted = replicasOf(deployment);
+  // Even if the size is right: the set is to know what it is a part of.
+  if (only !== undefined)
+    return sizeAnnotations(only).desired === wanted ? scale(only, wanted) : [{ kind: "scale", set: only, to: wanted }];
+  if (current !== undefined && isSaturated(deployment, current)) return old.flatMap((set) => scale(set, 0));
+  return deployment.spec.strategy?.type === "Recreate" ? [] : decideProportions(deployment, active);
+}
+
+function isSaturated(deployment: Stored<Deployment>, set: Stored<ReplicaSet>): boolean {
+  const wanted = replicasOf(deployment);
+  return replicasOf(set) === wanted && sizeAnnotations(set).desired === wanted && set.status?.availableReplicas === wanted;
+}
+
+function recreate(
+  deployment: Stored<Deployment>,
+  { current, old }: Generations,
+  pods: readonly Stored<Pod>[],
+  revision: number,
+): readonly Step[] {
+  const wanted = replicasOf(deployment);
+  const down = old.flatMap((set) => scale(set, 0));
+  if (down.length > 0) return down;
+  const oldPodsRun = pods.some((pod) => !hasEnded(pod) && old.some((set) => isOf(pod, set)));
+  if (oldPodsRun) return [];
+  if (current === undefined) return [{ kind: "create", set: replicaSetFor(deployment, wanted, revision) }];
+  return scale(current, wanted);
+}
+
+function isOf(pod: Stored<Pod>, set: Stored<ReplicaSet>): boolean {
+  return pod.metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) ?? false;
+}
+
+function roll(deployment: Stored<Deployment>, generations: Generations, revision: number): readonly Step[] {
+  const { current } = generations;
+  const to = decideNewSize(deployment, generations);
+  if (current === undefined) return [{ kind: "create", set: replicaSetFor(deployment, to, revision) }];
+  const up = scale(current, to);
+  return up.length > 0 ? up : drain(deployment, current, generations.old);
+}
+
+/** As many new pods as there is room for. */
+function decideNewSize(deployment: Stored<Deployment>, { current, old }: Generations): number {
+  const wanted = replicasOf(deployment);
+  const now = current === undefined ? 0 : replicasOf(current);
+  if (now >= wanted) return wanted;
+  const room = wanted + boundsOf(deployment).maxSurge - sum(old, replicasOf) - now;
+  return now + Math.max(0, Math.min(room, wanted - now));
+}
+
+/** Takes old pods away: first those that are of no use anyway, then as many of the others as can be missed. */
+function drain(deployment: Stored<Deployment>, current: Stored<ReplicaSet>, old: readonly Stored<ReplicaSet>[]): readonly Step[] {
+  const atLeast = replicasOf(deployment) - boundsOf(deployment).maxUnavailable;
+  const notYet = replicasOf(current) - available(current);
+  const mayGo = sum(old, replicasOf) + replicasOf(current) - atLeast - notYet;
+  if (mayGo <= 0) return [];
+  const useless = take(old, mayGo, (set) => replicasOf(set) - available(set));
+  const canBeMissed = sum([...old, current], available) - atLeast;
+  const good = take(old, Math.max(0, canBeMissed), (set) => replicasOf(set) - (useless.get(set) ?? 0));
+  return old.flatMap((set) => scale(set, replicasOf(set) - (useless.get(set) ?? 0) - (good.get(set) ?? 0)));
+}
+
+/** At most `total`, from the first to the last, of each at most what it has. */
+function take(
+  sets: readonly Stored<ReplicaSet>[],
+  total: number,
+  has: (set: Stored<ReplicaSet>) => number,
+): ReadonlyMap<Stored<ReplicaSet>, number> {
+  let left = total;
+  return new Map(
+    sets.map((set) => {
+      const taken = Math.min(left, Math.max(0, has(set)));
+      left -= taken;
+      return [set, taken];
+    }),
+  );
+}
+
+/** Of what has come to rest, only so many generations are remembered. */
+function tidyUp(deployment: Stored<Deployment>, { old }: Generations): readonly Step[] {
+  const { revisionHistoryLimit = 10 } = deployment.spec;
+  const wanted = replicasOf(deployment);
+  const { updatedReplicas, replicas, availableReplicas } = deployment.status ?? {};
+  if (wanted > 0 && ![updatedReplicas, replicas, availableReplicas].every((count) => count === wanted)) return [];
+  const idle = old.filter((set) => replicasOf(set) === 0 && (set.status?.replicas ?? 0) === 0);
+  const byRevision = [...idle].sort((a, b) => revisionOf(a) - revisionOf(b));
+  return byRevision.slice(0, Math.max(0, old.length - revisionHistoryLimit)).map((set) => ({ kind: "forget", set }));
+}
+
+function scale(set: Stored<ReplicaSet>, to: number): readonly Step[] {
+  return replicasOf(set) === to ? [] : [{ kind: "scale", set, to }];
+}
+
+const available = ({ status }: Stored<ReplicaSet>) => status?.availableReplicas ?? 0;
+
+function sum<T>(values: readonly T[], count: (value: T) => number): number {
+  return values.reduce((total, value) => total + count(value), 0);
+}

@@ -1,0 +1,141 @@
+// Namespaces: each gets the ServiceAccount that pods run as unless they say otherwise, and is emptied before it goes.
+//
+// Emptying is asking, too: an object may have finalizers, a pod takes its time. So the namespace is looked at again until
+// nothing is left; what holds it up is said in its conditions.
+import {
+  AlreadyExistsError,
+  type Client,
+  type Condition,
+  checkAgainIn,
+  controller,
+  done,
+  type Kind,
+  type KubernetesObject,
+  may,
+  Namespace,
+  NotFoundError,
+  type Outcome,
+  refOf,
+  ServiceAccount,
+  type Stored,
+  seconds,
+  setCondition,
+} from "@memhog/runtime";
+import { isGoing } from "./pods.ts";
+import { resourceOf, servedKinds } from "./served-kinds.ts";
+import { report, stated } from "./status.ts";
+
+/** What is still in a namespace. */
+export interface Remaining {
+  readonly kind: Kind;
+  readonly objects: readonly Stored<KubernetesObject>[];
+}
+
+/** `client`: it deletes objects of every kind, which no list of rights could name. */
+export const namespaces = (client: Client) =>
+  controller(
+    Namespace,
+    {
+      name: "namespace",
+      watches: [{ kind: ServiceAccount, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] }],
+      may: [
+        may(ServiceAccount, "create"),
+        may(Namespace, "update", { subresource: "status" }),
+        may(Namespace, "update", { subresource: "finalize" }),
+      ],
+    },
+    async (ref, ctx): Promise<Outcome> => {
+      const namespace = ctx.get(Namespace, ref);
+      if (namespace === undefined) return done();
+      if (!isGoing(namespace)) {
+        const account = { namespace: ref.name, name: "default" };
+        if (ctx.get(ServiceAccount, account) === undefined) {
+          await unlessThere(ctx.client.create(ServiceAccount, { metadata: account }));
+        }
+        return done();
+      }
+      if (!namespace.spec?.finalizers?.includes("kubernetes")) return done();
+      const remaining = await empty(client, ref.name, ctx.signal);
+      const conditions = decideConditions(namespace, remaining, ctx.clock.now());
+      const status = stated<NonNullable<Namespace["status"]>>({ ...namespace.status, conditions });
+      if (remaining.length > 0) {
+        await report(namespace, status, (next) => ctx.client.update(Namespace, next, { subresource: "status" }));
+        return checkAgainIn(seconds(1), "what is in the namespace is still going");
+      }
+      const finalizers = namespace.spec.finalizers.filter((each) => each !== "kubernetes");
+      const emptied: Namespace = { ...namespace, spec: { finalizers } };
+      await ctx.client.update(Namespace, emptied, { subresource: "finalize" });
+      return done();
+    },
+  );
+
+async function unlessThere(creation: Promise<unknown>): Promise<void> {
+  await creation.catch((error: unknown) => {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  });
+}
+
+/** Deletes everything in a namespace, and says what was there and has not gone yet. */
+async function empty(client: Client, namespace: string, signal: AbortSignal): Promise<readonly Remaining[]> {
+  const remaining: Remaining[] = [];
+  for (const kind of (await servedKinds(client, signal)).filter(({ namespaced }) => namespaced)) {
+    const objects: Stored<KubernetesObject>[] = [];
+    for await (const object of client.listAll(kind, { namespace, signal })) {
+      if (isGoing(object) || (await remove(client, kind, object, signal))) objects.push(object);
+    }
+    if (objects.length > 0) remaining.push({ kind, objects });
+  }
+  return remaining;
+}
+
+/** True if it has to wait for something. */
+async function remove(client: Client, kind: Kind, object: Stored<KubernetesObject>, signal: AbortSignal): Promise<boolean> {
+  const { uid } = object.metadata;
+  try {
+    return (await client.delete(kind, refOf(object), { uid, propagationPolicy: "Background", signal })) !== undefined;
+  } catch (error) {
+    if (error instanceof NotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Found by `kubectl get namespace -o yaml`, when one does not go. */
+export function decideConditions(
+  namespace: Stored<Namespace>,
+  remaining: readonly Remaining[],
+  nowMs: number,
+): readonly Condition[] {
+  const holders = Map.groupBy(
+    remaining.flatMap(({ objects }) => objects.flatMap(({ metadata }) => metadata.finalizers ?? [])),
+    (finalizer) => finalizer,
+  );
+  const found: readonly Omit<Condition, "lastTransitionTime">[] = [
+    fine("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+    fine("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
+    fine("NamespaceDeletionContentFailure", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+    remaining.length === 0
+      ? fine("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
+      : trouble(
+          "NamespaceContentRemaining",
+          "SomeResourcesRemain",
+          `Some resources are remaining: ${remaining.map(countOf).join(", ")}`,
+        ),
+    holders.size === 0
+      ? fine("NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished")
+      : trouble(
+          "NamespaceFinalizersRemaining",
+          "SomeFinalizersRemain",
+          `Some content in the namespace has finalizers remaining: ${[...holders].map(([name, all]) => `${name} in ${all.length} resource instances`).join(", ")}`,
+        ),
+  ];
+  return found.reduce<readonly Condition[]>(
+    (conditions, condition) => setCondition(conditions, condition, nowMs),
+    namespace.status?.conditions ?? [],
+  );
+}
+
+const fine = (type: string, reason: string, message: string) => ({ type, status: "False", reason, message }) as const;
+const trouble = (type: string, reason: string, message: string) => ({ type, status: "True", reason, message }) as const;
+const countOf = ({ kind, objects }: Remaining) => `${withDot(resourceOf(kind))} has ${objects.length} resource instances`;
+/** The real one writes the group after a dot even if there is none. */
+const withDot = (resource: string) => (resource.includes(".") ? resource : `${resource}.`);
