@@ -1,0 +1,160 @@
+// A gordon's promises on an API server: exact counts, whatever happens; nothing of others is touched; nothing is written
+// when there is nothing to say.
+import { Event, ownerReferenceTo, Pod, rolesFor } from "@memhog/runtime";
+import { eventually } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { Gordon } from "./api.ts";
+import { podFor } from "./pods.ts";
+import { isWrite, namesOf, stage } from "./stage.fixture.ts";
+
+describe("counts are exact", () => {
+  it("after 3 → 5 → 2 → 0, and what stays is never replaced", async () => {
+    await using on = await stage();
+    await on.start();
+    const uids = new Map<string, string>();
+    for (const replicas of [3, 5, 2, 0]) {
+      await on.ask("a", replicas);
+      for (const { metadata } of (await on.settled("a", replicas)).pods) {
+        expect(uids.get(metadata.name) ?? metadata.uid).toBe(metadata.uid);
+        uids.set(metadata.name, metadata.uid);
+      }
+    }
+    expect(uids.size).toBe(5);
+  });
+
+  it("after pods are deleted, fail and finish: each is replaced under its own name", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", 3);
+    const before = (await on.settled("a", 3)).pods.map(({ metadata }) => metadata.uid);
+    await on.client.delete(Pod, { namespace: on.namespace, name: "gordon-a-0" });
+    await on.say("gordon-a-1", "Failed");
+    await on.say("gordon-a-2", "Succeeded");
+    await eventually(
+      () => on.pods("a"),
+      (pods) => pods.length === 3 && pods.every(({ metadata }) => !before.includes(metadata.uid)),
+    );
+    await on.settled("a", 3);
+    const told = async () => (await on.client.list(Event, { namespace: on.namespace })).items.map(({ note }) => note ?? "");
+    await eventually(told, (notes) => notes.some((note) => note.startsWith("gordon-a-1 is Failed")));
+  });
+
+  it("for two gordons side by side", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", 2);
+    await on.ask("a-1", 3); // gordon-a-1-0 is not gordon-a-1
+    await on.settled("a", 2);
+    await on.settled("a-1", 3);
+    await on.client.delete(Gordon, { namespace: on.namespace, name: "a" });
+    await eventually(
+      () => on.client.list(Pod, { namespace: on.namespace }),
+      ({ items }) => items.length === 3,
+    );
+    await on.settled("a-1", 3);
+  });
+});
+
+describe("what is not ours", () => {
+  it("is neither counted nor touched, whatever its labels and its name", async () => {
+    await using on = await stage();
+    const { namespace } = on;
+    const like = podFor({ metadata: { name: "a" } } as never, 0, "somebody:else");
+    const strangers = ["stranger", "gordon-a-1", "gordon-a-7"];
+    for (const name of strangers) await on.client.create(Pod, { ...like, metadata: { ...like.metadata, namespace, name } });
+    const look = async () =>
+      (await on.client.list(Pod, { namespace })).items.filter(({ metadata }) => strangers.includes(metadata.name));
+    const before = await look();
+    await on.start();
+    await on.ask("a", 3);
+    const gordon = await eventually(
+      () => on.find("a"),
+      (found) => found?.status?.pods.length === 2,
+    );
+    expect(gordon?.status).toMatchObject({ pods: ["gordon-a-0", "gordon-a-2"], replicas: 2 });
+    expect(gordon?.status?.conditions?.[0]).toMatchObject({
+      reason: "NameTaken",
+      message: expect.stringContaining("gordon-a-1"),
+    });
+    await on.ask("a", 0);
+    await eventually(
+      () => on.find("a"),
+      (found) => found?.status?.replicas === 0,
+    );
+    expect(await look()).toEqual(before);
+    await on.ask("a", 2);
+    await on.client.delete(Pod, { namespace, name: "gordon-a-1" });
+    await on.settled("a", 2);
+  });
+
+  it("is a pod of a gordon that had the name before: it is waited for, not counted", async () => {
+    await using on = await stage();
+    await on.ask("a", 1);
+    const first = await on.client.get(Gordon, { namespace: on.namespace, name: "a" });
+    await on.client.delete(Gordon, { namespace: on.namespace, name: "a" });
+    const { metadata, spec } = podFor(first, 0, "gordon:test");
+    const old = await on.client.create(Pod, {
+      metadata: { ...metadata, namespace: on.namespace, ownerReferences: [ownerReferenceTo(first, Gordon)] },
+      spec,
+    });
+    await on.ask("a", 1);
+    await on.start();
+    const { pods } = await on.settled("a", 1);
+    expect(pods[0]?.metadata.uid).not.toBe(old.metadata.uid);
+  });
+});
+
+describe("in good order", () => {
+  it("nothing is written when nothing changes, by an operator that runs or by one that has just started", async () => {
+    await using on = await stage();
+    const first = await on.start();
+    await on.ask("a", 3);
+    await on.settled("a", 3);
+    for (const pod of namesOf("a", 3)) await on.say(pod, "Running");
+    await on.cluster.kubectl("wait", "gordon/a", "--for=condition=Ready", "--timeout=60s");
+    first.journal.clear();
+    await using second = await on.start();
+    // It has seen everything twenty times when twenty resyncs of 200 ms have had their watch bookmarks; one write is enough to fail.
+    await on.ask("probe", 0);
+    await on.settled("probe", 0);
+    const about = (instance: typeof first) =>
+      instance.journal.writes.filter((call) => isWrite(call) && !call.path.includes("probe"));
+    expect([about(first), about(second)]).toEqual([[], []]);
+  });
+
+  it("deletion while the operator is down leaves nothing", async () => {
+    await using on = await stage();
+    const instance = await on.start();
+    await on.ask("a", 3);
+    await on.settled("a", 3);
+    await instance.stop();
+    await on.cluster.kubectl("delete", "gordon", "a");
+    await eventually(
+      () => on.client.list(Pod, { namespace: on.namespace }),
+      ({ items }) => items.length === 0,
+    );
+    await on.start();
+    await on.ask("b", 1);
+    await on.settled("b", 1);
+    expect((await on.client.list(Pod, { namespace: on.namespace })).items.map(({ metadata }) => metadata.name)).toEqual(
+      namesOf("b", 1),
+    );
+  });
+
+  it("the Role that is generated suffices", async () => {
+    await using on = await stage();
+    const { namespace } = on;
+    const { grants } = (await import("./gordons.ts")).gordons({ image: "gordon:test" });
+    await on.cluster.apply(...rolesFor(grants, { name: "gordon-operator", namespace, namespaces: [namespace] }));
+    const instance = await on.start(await on.cluster.kubeconfigFor({ serviceAccount: "gordon-operator" }));
+    await on.ask("a", 2);
+    await on.settled("a", 2);
+    await on.say("gordon-a-0", "Failed");
+    await on.ask("a", 1);
+    await eventually(
+      () => on.pods("a"),
+      ([pod, ...others]) => others.length === 0 && pod?.status?.phase === "Pending",
+    );
+    expect(instance.journal.calls.filter(({ status = 0 }) => status === 403)).toEqual([]);
+  });
+});
