@@ -2,6 +2,7 @@
 import { type Client, type ClientOptions, clientOver, type Environment, type Transport } from "@memhog/runtime";
 import { builtInKinds } from "./kinds/built-in.ts";
 import { KindRegistry } from "./kinds/registry.ts";
+import { makePatching } from "./patch/patching.ts";
 import { apiServer } from "./server/api-server.ts";
 import { builtInAdmission } from "./server/built-in-admission/built-in-admission.ts";
 import type { ServerCore } from "./server/core.ts";
@@ -9,7 +10,6 @@ import type { Handler, Middleware } from "./server/handler.ts";
 import { type HttpOptions, type HttpServer, startHttp } from "./server/http-server.ts";
 import { kubeconfigFor } from "./server/kubeconfig.ts";
 import { memoryTransport } from "./server/memory-transport.ts";
-import { noPatching } from "./server/patching.ts";
 import { reviewKinds } from "./server/reviews.ts";
 import { seed } from "./server/seed.ts";
 import { memoryStorage } from "./storage/storage.ts";
@@ -81,7 +81,7 @@ function coreOf(environment: Environment, historyMs: number | undefined): Server
   const storage = memoryStorage({ clock: environment.clock, historyMs });
   const kinds = new KindRegistry([...builtInKinds, ...reviewKinds]);
   const admissions = [...builtInAdmission({ storage, environment })];
-  return { environment, storage, kinds, admissions, patching: noPatching, connects: new Map(), routes: new Map() };
+  return { environment, storage, kinds, admissions, patching: makePatching(), connects: new Map(), routes: new Map() };
 }
 
 class Running implements Simulator {

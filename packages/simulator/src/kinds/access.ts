@@ -1,7 +1,7 @@
 // RBAC objects, webhook configurations and definitions of custom resources. Everyone is admin here, so roles grant
 // nothing; they are kept because operators install them and tests look at them.
-import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
-import { invalid, required } from "../server/field-error.ts";
+import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, sameJson, valueAt } from "../json.ts";
+import { type FieldError, invalid, required } from "../server/field-error.ts";
 import { ageColumn, nameColumn, text, wide } from "./columns.ts";
 import type { Defaults } from "./defaults.ts";
 import type { Column, KindEntry, PrepareContext } from "./kind-entry.ts";
@@ -41,7 +41,7 @@ const binding = (kind: string, namespaced: boolean): KindEntry =>
     },
     validate: (object, old) => [
       ...(valueAt(object, "roleRef", "name") ? [] : [required("roleRef.name")]),
-      ...immutable("roleRef", object, old),
+      ...roleErrors(object, old),
     ],
     columns: [
       nameColumn,
@@ -55,6 +55,14 @@ const binding = (kind: string, namespaced: boolean): KindEntry =>
       text("ServiceAccounts", subjects("ServiceAccount"), wide),
     ],
   });
+
+/** Who may is free to change, what they may is not: the binding would mean something else under the same name. */
+function roleErrors(object: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
+  const { apiGroup, kind, name } = objectAt(object, "roleRef");
+  const asGoShowsIt = { APIGroup: apiGroup, Kind: kind, Name: name };
+  const changed = old !== undefined && !sameJson(object.roleRef, old.roleRef);
+  return changed ? [invalid("roleRef", asGoShowsIt, "field is immutable")] : [];
+}
 
 const webhookDefaults: Defaults = {
   "clientConfig?": { "service?": { port: 443 } },

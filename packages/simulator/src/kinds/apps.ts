@@ -169,7 +169,8 @@ export const daemonSets: KindEntry = builtIn("apps", "v1", "DaemonSet", {
     const name = "deprecated.daemonset.template.generation";
     if (old === undefined) draft.metadata.annotations = { ...draft.metadata.annotations, [name]: "1" };
   },
-  validate: judged("daemonset", (object, old) => immutable("spec.selector", object, old)),
+  validate: (object, old, { subresource }) =>
+    subresource === undefined ? [...immutable("spec.selector", object, old), ...workloadErrors(object, "daemonset")] : [],
   columns: [
     nameColumn,
     count("Desired", ".status.desiredNumberScheduled"),

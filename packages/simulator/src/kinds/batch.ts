@@ -9,7 +9,7 @@ import type { KindEntry, PrepareContext } from "./kind-entry.ts";
 import { podSpecDefaults } from "./pod-template.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { builtIn, status } from "./row.ts";
-import { immutable, notNegativeFields, oneOf } from "./validation.ts";
+import { immutable, notNegativeFields, oneOf, selectorErrors } from "./validation.ts";
 
 const unlessGiven = (other: string, value: number) => (spec: JsonObject) => (spec[other] === undefined ? value : undefined);
 
@@ -64,6 +64,7 @@ function jobErrors(job: ApiObject, old: ApiObject | undefined): readonly FieldEr
   const fixed = ["selector", "completions", "completionMode", "podFailurePolicy", ...(suspended ? [] : ["template"])];
   return [
     ...notNegativeFields(spec, "spec", ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"]),
+    ...(old === undefined ? [] : selectorErrors(job, "job")),
     ...templateErrors(spec, "spec"),
     ...fixed.flatMap((field) => immutable(`spec.${field}`, job, old)),
   ];

@@ -2,9 +2,11 @@
 import { type ApiObject, type Draft, draftOf, isObject } from "../json.ts";
 import { canonicalize } from "../kinds/canonical.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
+import { apiVersionOf } from "../kinds/registry.ts";
 import { json, objectAnswer } from "./answer.ts";
 import { nowText, refOf, storedKindOf, type Target } from "./core.ts";
 import { mustBeNamed, place } from "./decode.ts";
+import { invalid as invalidField } from "./field-error.ts";
 import type { ApiRequest } from "./handler.ts";
 import type { PatchCall, PatchType } from "./patching.ts";
 import { flagIn, textIn } from "./query.ts";
@@ -53,11 +55,19 @@ export const patch: VerbHandler = async ({ core, target, request, warn }) => {
 
 /** What a patch made of an object must still be the same object, in canonical form. */
 function placed(draft: Draft, target: Target): Draft {
+  mustBeSameType(draft, target.kind);
   if (target.kind.customResource === undefined) canonicalize(draft);
   draft.metadata ??= {};
   place(draft, target);
   mustBeNamed(draft, target.name ?? "");
   return draft;
+}
+
+function mustBeSameType(draft: Draft, kind: KindEntry): void {
+  const { apiVersion, kind: found } = draft;
+  if (found === kind.kind && apiVersion === apiVersionOf(kind)) return;
+  const why = `no kind "${found}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  throw invalid({ group: "", kind: "" }, "", [invalidField("patch", JSON.stringify(draft), why)]);
 }
 
 function typeOf({ headers = {} }: ApiRequest, kind: KindEntry): PatchType {

@@ -2,7 +2,7 @@
 // else; these speak a kind of their own, or do something else altogether.
 import { json, objectAnswer, success } from "./answer.ts";
 import { nowText } from "./core.ts";
-import { bodyOf, draftIn } from "./decode.ts";
+import { bodyOf, draftIn, place } from "./decode.ts";
 import { notImplemented } from "./status-error.ts";
 import { bound } from "./subresources/binding.ts";
 import { evict } from "./subresources/eviction.ts";
@@ -16,6 +16,7 @@ const getScale: VerbHandler = async ({ core, target }) =>
 
 const putScale: VerbHandler = async ({ core, target, request, warn }) => {
   const scale = draftIn(bodyOf(request, "Scale"), scaleType);
+  place(scale, target);
   const call = writeCallOf(request, target, "UpdateOptions", warn);
   const object = await updateObject(core, call, (old) => withScale(target.kind, old, scale));
   return json(200, JSON.stringify(scaleOf(target.kind, object)));

@@ -86,7 +86,7 @@ async function updateOnce(
   keepIdentity(draft, old);
   keepOtherHalf(draft, old, call.target);
   kind.prepare?.(draft, { old, subresource, now });
-  if (subresource !== "binding") countGeneration(draft, old, kind.generation);
+  if (subresource !== "binding" && subresource !== "status") countGeneration(draft, old, kind.generation);
   mustBeValid(draft, old, call.target, wrong);
   const object = tracked(core, call, draft, old, now);
   await agree(core, context, object);

@@ -37,10 +37,10 @@ function rankOf(found: ApiObject | undefined) {
 
 const troubles = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** Five minutes on a node that does not answer, unless the pod says something about it itself. */
+/** Five minutes on a node that does not answer, unless the pod says something about it itself. They cannot be removed. */
 export const defaultTolerations: Admission = {
-  mutate: (draft, request) => {
-    if (!isNewPod(request)) return;
+  mutate: (draft, { kind, subresource }) => {
+    if (kind.group !== "" || kind.plural !== "pods" || subresource !== undefined) return;
     const spec = objectAt(draft, "spec");
     const own = listAt(spec, "tolerations");
     const says = (key: string) =>
