@@ -1,0 +1,39 @@
+// What people see of Memcacheds through kubectl.
+import { expect, it } from "vitest";
+import { stage } from "./stage.fixture.ts";
+
+it("get, describe, explain, scale and wait are useful", async () => {
+  await using on = await stage();
+  const { cluster } = on;
+  await on.start();
+  await on.ask("cache", { size: 3, version: "1.6.9" });
+  await cluster.kubectl("wait", "mc/cache", "--for=condition=Available", "--timeout=60s");
+  await on.settled("cache", 3);
+  const [head, row] = (await cluster.kubectl("get", "mc")).split("\n");
+  expect(head?.split(/ {2,}/)).toEqual(["NAME", "SIZE", "READY", "VERSION", "AVAILABLE", "STATUS", "AGE"]);
+  expect(row).toMatch(/^cache +3 +3 +1\.6\.9 +True +Settled +\d+s$/);
+  expect(await cluster.kubectl("explain", "memcached.spec.size")).toContain("How many servers; an odd number.");
+  await cluster.eventually(
+    () => cluster.kubectl("describe", "mc", "cache"),
+    (text) => /Created .*a Deployment of 3 servers of version 1\.6\.9/.test(text),
+  );
+  await cluster.kubectl("scale", "mc/cache", "--replicas=5");
+  await on.settled("cache", 5);
+  // No webhook hears of this: the rule in the CRD does.
+  await expect(cluster.kubectl("scale", "mc/cache", "--replicas=4")).rejects.toThrow("Cluster size must be an odd number");
+});
+
+it.each([
+  { spec: { size: 2 }, says: "Cluster size must be an odd number" },
+  { spec: { size: 0 }, says: "spec.size" },
+  { spec: { version: "no tag" }, says: "spec.version" },
+  { spec: { containerPort: 80 }, says: "should be greater than or equal to 1024" },
+])("the API server refuses $spec and says why", async ({ spec, says }) => {
+  await using on = await stage();
+  await expect(on.ask("bad", spec)).rejects.toThrow(says);
+});
+
+it("what is not asked for is as usual", async () => {
+  await using on = await stage();
+  expect((await on.ask("a", {})).spec).toEqual({ size: 3, version: "1.6", containerPort: 11211 });
+});

@@ -1,0 +1,168 @@
+// The promises of a Memcached on an API server.
+import { Deployment, Pod, ReplicaSet, rolesFor } from "@memhog/runtime";
+import { eventually } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { Memcached } from "./api.ts";
+import { deploymentFor } from "./deployment.ts";
+import { memcacheds } from "./memcacheds.ts";
+import { isWrite, reasonOf, stage } from "./stage.fixture.ts";
+
+describe("a Memcached", () => {
+  it("has exactly as many servers as were asked for after 3 → 5 → 1, and names them, sorted", async () => {
+    await using on = await stage();
+    const instance = await on.start();
+    for (const size of [3, 5, 1]) {
+      await on.ask("a", { size });
+      const found = await on.settled("a", size);
+      expect(found?.status?.nodes).toEqual((await on.pods()).map(({ metadata }) => metadata.name).sort());
+    }
+    await eventually(on.notes, (notes) =>
+      ["Created", "Scaled: from 3 to 5", "Scaled: from 5 to 1"].every((note) => notes.join().includes(note)),
+    );
+    expect(instance.undesired).toBe(2);
+  });
+
+  it("changes its version server by server, and says so when it has ended", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", { size: 3, version: "1.6.9" });
+    expect((await on.settled("a", 3))?.status?.version).toBe("1.6.9");
+    on.kubelet.fateOf = ({ spec }) => (spec.containers[0]?.image === "memcached:bad" ? "ErrImagePull" : "Ready");
+    await on.ask("a", { size: 3, version: "bad" });
+    const bad = await on.says("a", ({ status }) => reasonOf(status, "Available") === "ImageNotPulled");
+    expect(bad?.status).toMatchObject({ version: "1.6.9", readyReplicas: 3 });
+    expect(reasonOf(bad?.status, "Degraded")).toBe("ImageNotPulled");
+    await on.ask("a", { size: 3, version: "1.6.10" });
+    await on.says("a", ({ status }) => status?.version === "1.6.10" && reasonOf(status, "Degraded") === "AsExpected");
+    await on.settled("a", 3);
+  });
+
+  it("reverts what others do to what is its own, and leaves the rest", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", { size: 3 });
+    await on.settled("a", 3);
+    await on.cluster.kubectl("scale", "deployment/a", "--replicas=1");
+    await on.cluster.kubectl("set", "image", "deployment/a", "memcached=evil:1");
+    await on.cluster.kubectl("annotate", "deployment/a", "team=blue");
+    const put = await eventually(
+      () => on.deployment("a"),
+      (found) => found?.spec.replicas === 3 && found.spec.template.spec.containers[0]?.image === "memcached:1.6",
+    );
+    expect(put?.metadata.annotations?.team).toBe("blue");
+    await on.settled("a", 3);
+    await on.cluster.kubectl("delete", "deployment", "a");
+    await eventually(on.notes, (notes) => notes.join().includes("Reverted"));
+    await on.settled("a", 3);
+  });
+
+  it("shares nothing with another one in its namespace, and counts no stranger with its labels", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", { size: 1 });
+    await on.ask("b", { size: 3 });
+    const [a, b] = [await on.settled("a", 1), await on.settled("b", 3)];
+    expect(new Set([...(a?.status?.nodes ?? []), ...(b?.status?.nodes ?? [])]).size).toBe(4);
+    const { template } = deploymentFor(a as never, "memcached").spec;
+    await on.client.create(Pod, {
+      metadata: { ...template.metadata, namespace: on.namespace, name: "stranger" },
+      spec: template.spec,
+    });
+    await on.ask("a", { size: 3 });
+    expect((await on.settled("a", 3))?.status?.nodes).not.toContain("stranger");
+    expect(await on.client.find(Pod, { namespace: on.namespace, name: "stranger" })).toBeDefined();
+  });
+
+  it("leaves a Deployment of its name that is not its own alone, says so, and goes on when that is gone", async () => {
+    await using on = await stage();
+    await on.start();
+    const { spec, metadata } = deploymentFor(
+      { metadata: { name: "a" }, spec: { size: 1, version: "1", containerPort: 11211 } } as never,
+      "somebody",
+    );
+    const before = await on.client.create(Deployment, { metadata: { ...metadata, namespace: on.namespace }, spec });
+    await on.ask("a", { size: 3 });
+    const found = await on.says("a", ({ status }) => reasonOf(status, "Degraded") === "NameConflict");
+    expect(reasonOf(found?.status, "Available")).toBe("NameConflict");
+    const after = await on.deployment("a");
+    expect([after?.metadata.uid, after?.spec]).toEqual([before.metadata.uid, before.spec]);
+    await on.client.delete(Deployment, { namespace: on.namespace, name: "a" });
+    await on.settled("a", 3);
+  });
+});
+
+describe("when it goes", () => {
+  it("its servers go first, also if the operator was down when it was deleted", async () => {
+    await using on = await stage();
+    const instance = await on.start();
+    await on.ask("a", { size: 3 });
+    await on.settled("a", 3);
+    await instance.stop();
+    await on.cluster.kubectl("delete", "mc", "a", "--wait=false");
+    expect(await on.find("a")).toBeDefined();
+    await on.start();
+    await eventually(
+      () => on.find("a"),
+      (found) => found === undefined,
+    );
+    expect([await on.deployment("a"), await on.pods()]).toEqual([undefined, []]);
+  });
+
+  it("it leaves the servers behind if that is asked for", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", { size: 1 });
+    await on.settled("a", 1);
+    await on.cluster.kubectl("delete", "mc", "a", "--cascade=orphan");
+    expect((await on.deployment("a"))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(await on.pods()).toHaveLength(1);
+  });
+});
+
+describe("an operator", () => {
+  it("that is killed at every write makes one Deployment, and its successor finishes", async () => {
+    await using on = await stage();
+    await on.ask("a", { size: 3 });
+    const settled = on.settled("a", 3).then(() => "settled" as const);
+    let deaths = 0;
+    for (;;) {
+      const instance = await on.start();
+      const end = await Promise.race([instance.dieAt(1).then(() => "died" as const), settled]);
+      await instance.stop();
+      if (end === "settled") break;
+      deaths += 1;
+    }
+    expect(deaths).toBeGreaterThanOrEqual(3); // the finalizer, the Deployment, at least one report
+    expect((await on.deployment("a"))?.metadata.generation).toBe(1);
+    expect((await on.client.list(ReplicaSet, { namespace: on.namespace })).items).toHaveLength(1);
+  });
+
+  it("writes nothing when nothing changes, nor right after its start", async () => {
+    await using on = await stage();
+    const first = await on.start();
+    await on.ask("a", { size: 3 });
+    await on.settled("a", 3);
+    first.journal.clear();
+    const second = await on.start();
+    await on.ask("b", { size: 1 });
+    await on.settled("b", 1);
+    const about = ({ journal }: typeof first) => journal.writes.filter((call) => isWrite(call) && call.path.endsWith("/a"));
+    expect([about(first), about(second)]).toEqual([[], []]);
+  });
+
+  it("gets by with the Role that is generated", async () => {
+    await using on = await stage();
+    const { namespace } = on;
+    const { grants } = memcacheds({ repository: "memcached" });
+    await on.cluster.apply(...rolesFor(grants, { name: "memcached-operator", namespace, namespaces: [namespace] }));
+    const instance = await on.start(await on.cluster.kubeconfigFor({ serviceAccount: "memcached-operator" }));
+    await on.ask("a", { size: 3 });
+    await on.settled("a", 3);
+    await on.client.delete(Memcached, { namespace, name: "a" });
+    await eventually(
+      () => on.find("a"),
+      (found) => found === undefined,
+    );
+    expect(instance.journal.calls.filter(({ status }) => status === 403)).toEqual([]);
+  });
+});

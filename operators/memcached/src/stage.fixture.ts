@@ -1,0 +1,157 @@
+// For tests on an API server: a namespace with the kind in it, an operator with a journal, and somebody who plays the kubelet
+// where there is no node.
+import { testCluster } from "@memhog/localcluster/testing";
+import {
+  type Client,
+  connect,
+  crdOf,
+  Deployment,
+  Event,
+  operator,
+  Pod,
+  type Stored,
+  silentLogger,
+  systemEnvironment,
+} from "@memhog/runtime";
+import { type EventuallyOptions, eventually, type Journal, type JournalEntry, journaledClient } from "@memhog/runtime/testing";
+import { Memcached } from "./api.ts";
+import { name } from "./manifests.ts";
+import { memcacheds } from "./memcacheds.ts";
+
+/** An operator as a process of its own would be: its own client, its own caches. */
+export interface Instance extends AsyncDisposable {
+  readonly journal: Journal;
+  /** How often a size was found to be undesired. */
+  readonly undesired: number;
+  /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
+  dieAt(write: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startInstance(kubeconfig: string, namespace: string): Promise<Instance> {
+  const client = await journaledClient({ kubeconfig });
+  const ending = new AbortController();
+  let undesired = 0;
+  const onUndesiredSize = () => {
+    undesired += 1;
+  };
+  const running = operator({
+    ...{
+      name,
+      controllers: [memcacheds({ repository: "memcached", resyncMs: 200, onUndesiredSize })],
+      namespaces: [namespace],
+      client,
+    },
+    ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
+    process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
+  }).run(ending.signal);
+  const stop = async () => {
+    ending.abort();
+    await running.catch(() => {}); // one that was killed does not end in order
+    await client.close();
+  };
+  return {
+    ...{ journal: client.journal, dieAt: (write) => dieAt(client.journal, write), stop, [Symbol.asyncDispose]: stop },
+    get undesired() {
+      return undesired;
+    },
+  };
+}
+
+function dieAt(journal: Journal, write: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let writes = 0;
+  journal.fault = (call) => {
+    if (writes < write && !isWrite(call)) return undefined;
+    writes += 1;
+    if (writes < write) return undefined;
+    resolve();
+    return { kind: writes === write ? "lose" : "vanish" };
+  };
+  return promise;
+}
+
+/** Events are told in the background, and nothing depends on them. */
+export const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
+
+/** What the one who plays the kubelet says about a pod. */
+export type Fate = "Ready" | "ErrImagePull";
+
+export async function stage() {
+  const cluster = await testCluster();
+  await cluster.apply(crdOf(Memcached));
+  const environment = systemEnvironment();
+  const client = await connect({ kubeconfig: cluster.kubeconfig, environment, rateLimit: { qps: 1000, burst: 1000 } });
+  const namespace = cluster.defaultNamespace;
+  const closing = new AsyncDisposableStack();
+  closing.use(cluster);
+  closing.use(client);
+  const kubelet = playKubelet(client, namespace);
+  closing.defer(kubelet.stop);
+  return {
+    ...{ cluster, client, namespace, kubelet, ...helpers(client, namespace) },
+    start: async (kubeconfig = cluster.kubeconfig) => closing.use(await startInstance(kubeconfig, namespace)),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** Says of every pod that it is ready, unless told otherwise. */
+function playKubelet(client: Client, namespace: string) {
+  const ending = new AbortController();
+  const kubelet = { fateOf: (_pod: Stored<Pod>): Fate => "Ready", stop: async () => {} };
+  const say = async (pod: Stored<Pod>) => {
+    const fate = kubelet.fateOf(pod);
+    const at = "2026-01-01T00:00:00Z";
+    const ready = { type: "Ready", status: fate === "Ready" ? "True" : "False", lastTransitionTime: at };
+    const state = fate === "Ready" ? { running: { startedAt: at } } : { waiting: { reason: fate } };
+    const container = { name: "memcached", ready: fate === "Ready", restartCount: 0, image: "", imageID: "", state };
+    const status = { phase: fate === "Ready" ? "Running" : "Pending", conditions: [ready], containerStatuses: [container] };
+    const patch = { type: "merge", body: { status } } as const;
+    await client.patch(Pod, { namespace, name: pod.metadata.name }, patch, { subresource: "status" }).catch(() => {}); // gone
+  };
+  const playing = eventually(
+    async () => {
+      const { items } = await client.list(Pod, { namespace });
+      for (const pod of items.filter(({ status }) => status?.containerStatuses === undefined)) await say(pod);
+    },
+    () => false,
+    { signal: ending.signal, timeoutMs: Number.POSITIVE_INFINITY, everyMs: 100 },
+  ).catch(() => {});
+  kubelet.stop = async () => {
+    ending.abort(new Error("over"));
+    await playing;
+  };
+  return kubelet;
+}
+
+/** What tests do to Memcacheds, and how they look at them. */
+function helpers(client: Client, namespace: string) {
+  const find = (of: string) => client.find(Memcached, { namespace, name: of });
+  const says = (of: string, holds: (found: Stored<Memcached>) => boolean, options?: EventuallyOptions) =>
+    eventually(
+      () => find(of),
+      (found) => found?.status?.observedGeneration === found?.metadata.generation && found !== undefined && holds(found),
+      options,
+    );
+  return {
+    ...{ find, says },
+    /** Waits until there are exactly so many servers, and the Memcached says so. */
+    settled: (of: string, size: number) =>
+      says(
+        of,
+        ({ status }) =>
+          status?.readyReplicas === size && status.nodes.length === size && reasonOf(status, "Progressing") === "Settled",
+      ),
+    deployment: (of: string) => client.find(Deployment, { namespace, name: of }),
+    pods: async () =>
+      (await client.list(Pod, { namespace })).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
+    notes: async () => (await client.list(Event, { namespace })).items.map(({ reason, note }) => `${reason}: ${note}`),
+    /** As kubectl apply would. */
+    ask: (of: string, spec: Partial<Memcached["spec"]>) =>
+      client.apply(Memcached, { metadata: { namespace, name: of }, spec } as never, { fieldManager: "test", force: true }),
+  };
+}
+
+export function reasonOf(status: Memcached["status"], type: string): string | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)?.reason;
+}
