@@ -16,7 +16,10 @@ const emptyObjects: Readonly<Record<string, JsonObject>> = {
   Node: { metadata: {}, spec: {}, status: { daemonEndpoints: { kubeletEndpoint: {} }, nodeInfo: {} } },
   Namespace: specAndStatus,
   Service: { metadata: {}, spec: {}, status: { loadBalancer: {} } },
-  Event: { metadata: {}, involvedObject: {}, source: {}, firstTimestamp: null, lastTimestamp: null, eventTime: null },
+  Event: {
+    ...{ metadata: {}, involvedObject: {}, source: {}, reportingComponent: "", reportingInstance: "" },
+    ...{ firstTimestamp: null, lastTimestamp: null, eventTime: null },
+  },
   PersistentVolumeClaim: { metadata: {}, spec: { resources: {} }, status: {} },
   PersistentVolume: specAndStatus,
   LimitRange: { metadata: {}, spec: { limits: null } },
@@ -32,7 +35,10 @@ const emptyObjects: Readonly<Record<string, JsonObject>> = {
   "autoscaling/HorizontalPodAutoscaler": { metadata: {}, spec: { scaleTargetRef: {} }, status: {} },
   "coordination.k8s.io/Lease": { metadata: {}, spec: {} },
   "discovery.k8s.io/EndpointSlice": { metadata: {}, endpoints: null, ports: null },
-  "events.k8s.io/Event": { metadata: {}, eventTime: null, regarding: {}, deprecatedSource: {} },
+  "events.k8s.io/Event": {
+    ...{ metadata: {}, eventTime: null, regarding: {}, deprecatedSource: {} },
+    ...{ deprecatedFirstTimestamp: null, deprecatedLastTimestamp: null },
+  },
   "networking.k8s.io/Ingress": { metadata: {}, spec: {}, status: { loadBalancer: {} } },
   "networking.k8s.io/NetworkPolicy": { metadata: {}, spec: { podSelector: {} } },
   "rbac.authorization.k8s.io/Role": rules,

@@ -33,5 +33,13 @@ export function updateLastApplied(object: JsonObject, config: JsonObject, manage
   if (manager !== "kubectl" || !annotations[annotation]) return;
   const { [annotation]: _, ...others } = objectAt(config, "metadata", "annotations");
   const metadata = { ...objectAt(config, "metadata"), annotations: others };
-  annotations[annotation] = `${JSON.stringify({ ...config, metadata })}\n`;
+  annotations[annotation] = `${JSON.stringify(sorted({ ...config, metadata }))}\n`;
+}
+
+/** As Go writes maps. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
 }
