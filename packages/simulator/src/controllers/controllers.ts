@@ -18,6 +18,7 @@ import { GarbageCollector } from "./collection/garbage-collector.ts";
 import { deployments } from "./deployments/deployments.ts";
 import { namespaces } from "./namespaces.ts";
 import { replicaSets } from "./replica-sets.ts";
+import { scheduler } from "./scheduler/scheduler.ts";
 
 export interface ControllersOptions {
   readonly client: Client;
@@ -53,7 +54,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 }
 
 function allControllers({ client }: ControllersOptions): readonly Controller[] {
-  return [namespaces(client), replicaSets, deployments];
+  return [namespaces(client), replicaSets, deployments, scheduler()];
 }
 
 /** We are part of somebody's process: its signals and its end are not ours. */
