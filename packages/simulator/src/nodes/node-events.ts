@@ -1,0 +1,138 @@
+// What a node tells about its pods: core/v1 Events in the old form that kubelets still write, counted up when they repeat.
+// They are written one after the other, behind everybody's back: nothing waits for them, and what fails is let go. A pod
+// that says too much is not heard: 25 at once, then one every five minutes, as client-go's spam filter has it.
+import {
+  type Client,
+  dynamicKind,
+  type Environment,
+  formatTime,
+  type KubernetesObject,
+  type Logger,
+  type Pod,
+  type Stored,
+} from "@memhog/runtime";
+import type { NodeRemark } from "./pod-tools.ts";
+
+interface CoreEvent extends KubernetesObject {
+  readonly involvedObject: object;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly source: { readonly component: string; readonly host: string };
+  readonly firstTimestamp: string;
+  readonly lastTimestamp: string;
+  readonly count: number;
+  readonly reportingComponent: string;
+  readonly reportingInstance: string;
+}
+
+const CoreEvent = dynamicKind<CoreEvent>({ group: "", version: "v1", kind: "Event", plural: "events", namespaced: true });
+
+const component = "kubelet";
+const burst = 25;
+const refillMs = 300_000;
+
+/** What is known of one pod. */
+interface Talk {
+  /** By what was said: the name of its Event and how often. */
+  readonly said: Map<string, { readonly name: string; count: number }>;
+  left: number;
+  since: number;
+}
+
+export interface NodeEventsOptions {
+  readonly client: Pick<Client, "create" | "patch">;
+  readonly environment: Environment;
+  readonly log: Logger;
+}
+
+export class NodeEvents {
+  readonly #options: NodeEventsOptions;
+  readonly #talks = new Map<string, Talk>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: NodeEventsOptions) {
+    this.#options = options;
+  }
+
+  record(pod: Stored<Pod>, host: string, remark: NodeRemark): void {
+    const talk = this.#talkOf(pod.metadata.uid);
+    if (!this.#mayTalk(talk)) return;
+    const { type, reason, message, container } = remark;
+    const key = JSON.stringify([container?.fieldPath, type, reason, message]);
+    const known = talk.said.get(key);
+    const { clock } = this.#options.environment;
+    const now = formatTime(clock.now());
+    if (known !== undefined) {
+      known.count += 1;
+      const { count, name } = known;
+      this.#write(() => this.#patch({ namespace: pod.metadata.namespace ?? "", name }, { count, lastTimestamp: now }));
+      return;
+    }
+    const name = `${pod.metadata.name}.${this.#options.environment.uuid().replaceAll("-", "").slice(0, 16)}`;
+    talk.said.set(key, { name, count: 1 });
+    this.#write(() => this.#options.client.create(CoreEvent, eventOf(pod, host, { remark, name, now })));
+  }
+
+  /** The pod is gone: nothing more will be said of it. */
+  forget(uid: string): void {
+    this.#talks.delete(uid);
+  }
+
+  /** Everything that was said so far has been written, or let go. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  #patch(ref: { readonly namespace: string; readonly name: string }, body: object): Promise<unknown> {
+    return this.#options.client.patch(CoreEvent, ref, { type: "merge", body });
+  }
+
+  #write(write: () => Promise<unknown>): void {
+    const { log } = this.#options;
+    this.#writing = this.#writing.then(write).then(
+      () => {},
+      (err: unknown) => log.debug({ err }, "an event could not be written"),
+    );
+  }
+
+  #talkOf(uid: string): Talk {
+    const now = this.#options.environment.clock.monotonic();
+    const talk = this.#talks.get(uid) ?? { said: new Map(), left: burst, since: now };
+    this.#talks.set(uid, talk);
+    return talk;
+  }
+
+  #mayTalk(talk: Talk): boolean {
+    const now = this.#options.environment.clock.monotonic();
+    talk.left = Math.min(burst, talk.left + (now - talk.since) / refillMs);
+    talk.since = now;
+    if (talk.left < 1) return false;
+    talk.left -= 1;
+    return true;
+  }
+}
+
+interface Said {
+  readonly remark: NodeRemark;
+  readonly name: string;
+  readonly now: string;
+}
+
+function eventOf(pod: Stored<Pod>, host: string, { remark, name, now }: Said): CoreEvent {
+  const { type, reason, message, container } = remark;
+  const { metadata } = pod;
+  const namespace = metadata.namespace ?? "";
+  const { uid, resourceVersion } = metadata;
+  return {
+    metadata: { namespace, name },
+    involvedObject: {
+      ...{ apiVersion: "v1", kind: "Pod", namespace, name: metadata.name, uid, resourceVersion },
+      ...(container && { fieldPath: container.fieldPath }),
+    },
+    ...{ type, reason, message, count: 1, firstTimestamp: now, lastTimestamp: now },
+    source: { component, host },
+    reportingComponent: component,
+    reportingInstance: host,
+  };
+}
