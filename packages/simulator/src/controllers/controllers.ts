@@ -15,10 +15,14 @@
 // Shared: pods.ts (which count), status.ts (how a status is written), percent.ts ("25%"), template-hash.ts.
 import { type Client, type Controller, type Environment, type Logger, operator } from "@memhog/runtime";
 import { GarbageCollector } from "./collection/garbage-collector.ts";
+import { daemonSets } from "./daemon-sets.ts";
 import { deployments } from "./deployments/deployments.ts";
+import { disruptionBudgets } from "./disruption-budgets.ts";
+import { jobs } from "./jobs.ts";
 import { namespaces } from "./namespaces.ts";
 import { replicaSets } from "./replica-sets.ts";
 import { scheduler } from "./scheduler/scheduler.ts";
+import { statefulSets } from "./stateful-sets/stateful-sets.ts";
 
 export interface ControllersOptions {
   readonly client: Client;
@@ -54,7 +58,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 }
 
 function allControllers({ client }: ControllersOptions): readonly Controller[] {
-  return [namespaces(client), replicaSets, deployments, scheduler()];
+  return [namespaces(client), replicaSets, deployments, statefulSets, daemonSets, jobs, disruptionBudgets, scheduler()];
 }
 
 /** We are part of somebody's process: its signals and its end are not ours. */

@@ -1,7 +1,6 @@
 // How a Deployment and its ReplicaSets know each other: by template, by hash, by revision.
 import {
-  type Deployment,
-  Deployment as DeploymentKind,
+  Deployment,
   equals,
   ownerReferenceTo,
   type PodTemplateSpec,
@@ -95,7 +94,7 @@ export function replicaSetFor(deployment: Stored<Deployment>, replicas: number, 
       ...(namespace !== undefined && { namespace }),
       labels,
       annotations: { ...annotationsFor(deployment, revision), ...sizeAnnotationsFor(deployment) },
-      ownerReferences: [ownerReferenceTo(deployment, DeploymentKind)],
+      ownerReferences: [ownerReferenceTo(deployment, Deployment)],
     },
     spec: {
       replicas,

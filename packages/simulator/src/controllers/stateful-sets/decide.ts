@@ -2,7 +2,7 @@
 //
 //     too few    the lowest that is missing, once all below it are ready
 //     too many   the highest, once all others are ready
-//     outdated   the highest with an old template, down to `partition`, once all others are ready
+//     outdated   the highest with an old template, down to `partition`, once those above it are ready
 //
 // With podManagementPolicy Parallel pods come and go all at once; updates still go one by one.
 import type { Pod, StatefulSet, Stored } from "@memhog/runtime";
@@ -15,7 +15,7 @@ export interface SetSteps {
   readonly remove: readonly Stored<Pod>[];
 }
 
-/** `update`: the hash of today's template. */
+/** `update`: the name of the revision of today's template. */
 export function decideSet(set: Stored<StatefulSet>, pods: readonly Stored<Pod>[], update: string, nowMs: number): SetSteps {
   const { podManagementPolicy, ordinals, minReadySeconds = 0 } = set.spec;
   const first = ordinals?.start ?? 0;
@@ -38,30 +38,35 @@ export function decideSet(set: Stored<StatefulSet>, pods: readonly Stored<Pod>[]
   } else {
     const unsettled = wanted.find((number) => !isSettled(byNumber.get(number)));
     if (unsettled !== undefined && missing.includes(unsettled)) return steps([unsettled]);
-    if (unsettled !== undefined) return steps([], outdatedAmong([byNumber.get(unsettled)], set, update).filter(isBroken));
+    if (unsettled !== undefined) return steps([]);
     if (surplus.length > 0) return steps([], surplus.some(isGoing) ? [] : [surplus[0]]);
   }
   if (set.spec.updateStrategy?.type === "OnDelete") return steps([]);
-  const awaited = wanted.map((number) => byNumber.get(number)).toReversed();
-  const outdated = outdatedAmong(awaited, set, update)[0];
-  if (outdated === undefined) return steps([]);
-  const others = awaited.filter((pod) => pod !== outdated);
-  return steps([], others.every(isSettled) ? [outdated] : []);
+  return steps(
+    [],
+    [
+      decideOutdated(
+        wanted.map((number) => byNumber.get(number)),
+        set,
+        update,
+      ),
+    ],
+  );
 }
 
-/** Those with an old template, as far as the partition lets them change. */
-function outdatedAmong(
+/** From the highest down to the partition: the first with an old template, unless one above it is not ready. */
+function decideOutdated(
   pods: readonly (Stored<Pod> | undefined)[],
-  set: Stored<StatefulSet>,
+  { spec }: Stored<StatefulSet>,
   update: string,
-): readonly Stored<Pod>[] {
-  const partition = set.spec.updateStrategy?.rollingUpdate?.partition ?? 0;
-  return pods.filter((pod): pod is Stored<Pod> => pod !== undefined && ordinalOf(pod) >= partition && hashOf(pod) !== update);
-}
-
-/** A pod that never got ready is only replaced by hand in the real one; unless it is not even on a node. */
-function isBroken({ spec }: Stored<Pod>): boolean {
-  return spec.nodeName === undefined;
+): Stored<Pod> | undefined {
+  const { partition = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+  for (const pod of pods.toReversed()) {
+    if (pod === undefined || isGoing(pod) || ordinalOf(pod) < partition) return undefined;
+    if (revisionOf(pod) !== update) return pod;
+    if (!isReady(pod)) return undefined;
+  }
+  return undefined;
 }
 
 export function replicasOf({ spec }: Stored<StatefulSet>): number {
@@ -73,7 +78,8 @@ export function ordinalOf({ metadata }: Stored<Pod>): number {
   return Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? -1);
 }
 
-export function hashOf({ metadata }: Stored<Pod>): string | undefined {
+/** The name of the revision it was made from. */
+export function revisionOf({ metadata }: Stored<Pod>): string | undefined {
   return metadata.labels?.[revisionLabel];
 }
 
