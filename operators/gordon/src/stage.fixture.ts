@@ -10,6 +10,8 @@ import { name } from "./manifests.ts";
 /** An operator as a process of its own would be: its own client, its own caches. */
 export interface Instance extends AsyncDisposable {
   readonly journal: Journal;
+  /** How often it has looked at an object, all of them together. */
+  reconciles(): Promise<number>;
   /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
   dieAt(write: number, when: Moment): Promise<void>;
   stop(): Promise<void>;
@@ -18,11 +20,13 @@ export interface Instance extends AsyncDisposable {
 async function startInstance(kubeconfig: string, namespace: string): Promise<Instance> {
   const client = await journaledClient({ kubeconfig });
   const ending = new AbortController();
-  const running = operator({
+  const program = operator({
     ...{ name, controllers: [gordons({ image: "gordon:test", resyncMs: 200 })], namespaces: [namespace], client },
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
     process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
-  }).run(ending.signal);
+  });
+  const running = program.run(ending.signal);
+  const reconciles = async () => sumOf(await program.metrics.text());
   const stop = async () => {
     ending.abort();
     await running.catch(() => {}); // one that was killed does not end in order
@@ -30,6 +34,7 @@ async function startInstance(kubeconfig: string, namespace: string): Promise<Ins
   };
   return {
     journal: client.journal,
+    reconciles,
     dieAt: (write: number, when: Moment) => dieAt(client.journal, write, when),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -52,8 +57,14 @@ function dieAt(journal: Journal, write: number, when: Moment): Promise<void> {
   return promise;
 }
 
+/** The sum of the counters of reconciles. */
+function sumOf({ body }: { readonly body: string }): number {
+  const counts = body.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 /** Events are told in the background, and nothing depends on them. */
-export const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
+const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
 
 export async function stage() {
   const cluster = await testCluster();

@@ -21,6 +21,8 @@ import { memcacheds } from "./memcacheds.ts";
 /** An operator as a process of its own would be: its own client, its own caches. */
 export interface Instance extends AsyncDisposable {
   readonly journal: Journal;
+  /** How often it has looked at an object, all of them together. */
+  reconciles(): Promise<number>;
   /** How often a size was found to be undesired. */
   readonly undesired: number;
   /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
@@ -35,7 +37,7 @@ async function startInstance(kubeconfig: string, namespace: string): Promise<Ins
   const onUndesiredSize = () => {
     undesired += 1;
   };
-  const running = operator({
+  const program = operator({
     ...{
       name,
       controllers: [memcacheds({ repository: "memcached", resyncMs: 200, onUndesiredSize })],
@@ -44,14 +46,16 @@ async function startInstance(kubeconfig: string, namespace: string): Promise<Ins
     },
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
     process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
-  }).run(ending.signal);
+  });
+  const running = program.run(ending.signal);
+  const reconciles = async () => sumOf(await program.metrics.text());
   const stop = async () => {
     ending.abort();
     await running.catch(() => {}); // one that was killed does not end in order
     await client.close();
   };
   return {
-    ...{ journal: client.journal, dieAt: (write) => dieAt(client.journal, write), stop, [Symbol.asyncDispose]: stop },
+    ...{ journal: client.journal, reconciles, dieAt: (write) => dieAt(client.journal, write), stop, [Symbol.asyncDispose]: stop },
     get undesired() {
       return undesired;
     },
@@ -71,8 +75,14 @@ function dieAt(journal: Journal, write: number): Promise<void> {
   return promise;
 }
 
+/** The sum of the counters of reconciles. */
+function sumOf({ body }: { readonly body: string }): number {
+  const counts = body.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 /** Events are told in the background, and nothing depends on them. */
-export const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
+const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
 
 /** What the one who plays the kubelet says about a pod. */
 export type Fate = "Ready" | "ErrImagePull";
