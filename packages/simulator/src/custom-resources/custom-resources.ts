@@ -12,7 +12,7 @@ import type { Admission } from "../server/admission.ts";
 import { nowText, type ServerCore } from "../server/core.ts";
 import { deleteObject } from "../server/delete.ts";
 import { readOptions } from "../server/delete-options.ts";
-import { invalid, StatusError } from "../server/status-error.ts";
+import { forbidden, invalid, StatusError } from "../server/status-error.ts";
 import { updateObject } from "../server/write.ts";
 import type { SimulatorPart } from "../simulator.ts";
 import { nameDefinition } from "./accepted-names.ts";
@@ -61,10 +61,10 @@ class DefinitionServer {
   admission(): Admission {
     const { storage } = this.#core;
     return {
-      mutate: (_draft, { operation, kind, subresource }) => {
+      mutate: (_draft, { operation, kind, ref, subresource }) => {
         if (operation !== "CREATE" || kind.customResource === undefined || subresource !== undefined) return;
         const definition = storage.get(definitions, { name: `${kind.plural}.${kind.group}` });
-        if (definition?.metadata.deletionTimestamp !== undefined) throw terminating();
+        if (definition?.metadata.deletionTimestamp !== undefined) throw forbidden(kind, ref.name, terminating);
       },
       validate: (object, { operation, kind, ref, subresource, dryRun }) => {
         if (kind.group !== definitions.group || kind.plural !== definitions.plural || subresource !== undefined) return;
@@ -208,7 +208,4 @@ function storedVersionsOf(definition: ApiObject): readonly unknown[] {
   return known.includes(stored) ? known : [...known, stored];
 }
 
-function terminating(): StatusError {
-  const message = "create not allowed while custom resource definition is terminating";
-  return new StatusError({ code: 405, reason: "MethodNotAllowed", message, details: {} });
-}
+const terminating = "create not allowed while custom resource definition is terminating";

@@ -37,6 +37,7 @@ function kindEntryOf(definition: ApiObject, version: JsonObject, { cel, conversi
     group: String(group),
     version: String(version.name),
     namespaced: scope === "Namespaced",
+    verbs,
     subresources: subresourcesOf(version, scale),
     ...(conversion && { conversion }),
     ...(warning !== undefined && { warning }),
@@ -51,6 +52,9 @@ function kindEntryOf(definition: ApiObject, version: JsonObject, { cel, conversi
     customResource: { uid: definition.metadata.uid ?? "", schema },
   };
 }
+
+/** In the order in which the real one lists them. */
+const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"] as const;
 
 function namesOf({ kind, plural, singular, listKind, shortNames, categories }: JsonObject) {
   return {

@@ -4,7 +4,7 @@ import { type ApiObject, isObject, valueAt } from "../json.ts";
 import type { ScalePaths } from "../kinds/kind-entry.ts";
 import type { FieldError } from "../server/field-error.ts";
 import { type RuleNode, ruleErrors } from "./cel/rules.ts";
-import { invalidValue, isBlocking, rulesNotChecked } from "./complaints.ts";
+import { invalidValue, isBlocking, nowhere, rulesNotChecked } from "./complaints.ts";
 import { listInvariantErrors } from "./list-errors.ts";
 import { schemaErrors } from "./schema-errors.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -36,7 +36,9 @@ export function customResourceErrors(judged: Judged, { schema, rules, scale }: J
 function statusErrors({ object, old }: Judged, schema: StructuralSchema): readonly FieldError[] {
   const status = schema.properties?.status;
   if (status === undefined || object.status === undefined) return [];
-  return schemaErrors({ value: object.status, old: old?.status, path: "status" }, status);
+  // The sentences speak of the status as if it were the whole; only their fields say where it is.
+  const errors = schemaErrors({ value: object.status, old: old?.status, path: "" }, status);
+  return errors.map((error) => (error.field === nowhere ? error : { ...error, field: `status.${error.field}` }));
 }
 
 const most = 2 ** 31 - 1;

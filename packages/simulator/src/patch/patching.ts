@@ -23,6 +23,7 @@ import { encodeManaged, type Manager } from "./managed-fields.ts";
 import { anyKind, mergeKeys } from "./merge-keys.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import type { MergeSchema } from "./merge-schema.ts";
+import { MisfitError } from "./path-element.ts";
 import { applyServerSide } from "./server-side-apply.ts";
 import { applyStrategicMerge } from "./strategic-merge.ts";
 import { trackChanges } from "./track-changes.ts";
@@ -31,11 +32,18 @@ export function makePatching(): Patching {
   const schemaOf = rememberSchemas();
   return {
     patch: (call) => draftOf(patched(call, schemaOf(call.kind))) as ReturnType<Patching["patch"]>,
-    track: (call) => {
-      const manager = managerOf(call, "Update");
-      return encodeManaged(trackChanges({ ...call, schema: schemaOf(call.kind), manager }));
-    },
+    track: (call) => tracked(call, schemaOf(call.kind)),
   };
+}
+
+/** An object whose lists cannot be told apart is about to be refused; until then everything stays with whom it was. */
+function tracked(call: UpdateCall, schema: MergeSchema): readonly unknown[] | undefined {
+  try {
+    return encodeManaged(trackChanges({ ...call, schema, manager: managerOf(call, "Update") }));
+  } catch (error) {
+    if (error instanceof MisfitError) return call.before?.metadata.managedFields;
+    throw error;
+  }
 }
 
 /** How objects of a kind are merged; for custom resources derived once from each definition, and gone with it. */

@@ -69,7 +69,8 @@ function takeOver({ added, modified }: Comparison, managed: Managed, { manager, 
   if (isEmpty(taken)) return;
   const id = idOf(manager);
   const fields = union(managed.get(id)?.fields ?? emptySet(), taken);
-  managed.set(id, { ...manager, fields, time: now });
+  // The real one loses the time of those who scale; everybody else is told when.
+  managed.set(id, { ...manager, fields, time: manager.subresource === "scale" ? undefined : now });
 }
 
 const maxUpdaters = 10;

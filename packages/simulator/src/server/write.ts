@@ -1,7 +1,7 @@
 // How anything gets stored: the one way for create, update, patch and every subresource that changes an object.
 //
-//   create   place → defaults → admission changes → identity → prepare → validate → admission agrees → store
-//   update   read → change → defaults → admission changes → keep identity → prepare → count → validate → admission agrees → store
+//   create   place → defaults → ownership → admission changes → identity → prepare → validate → admission agrees → store
+//   update   read → change → defaults → ownership → admission changes → keep identity → prepare → count → validate → admission agrees → store
 //
 // Admission may take its time (webhooks), so between read and store somebody else may write. Then a client that named a
 // version hears 409, and for one that did not the whole way is gone again from a fresh read, as the real server does.
@@ -31,13 +31,14 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   }
   const context: AdmissionContext = { ...call, operation: "CREATE", old: undefined };
   complete(draft, call);
+  claim(core, call, draft, undefined, now);
   await change(core, context, draft);
   complete(draft, { ...call, fieldValidation: "Ignore" });
   identify(draft, kind, core.environment, now);
   kind.prepare?.(draft, { old: undefined, subresource: undefined, now });
   if (kind.subresources?.status !== undefined && kind.customResource !== undefined) delete draft.status;
   mustBeValid(draft, undefined, target);
-  const object = tracked(core, call, draft, undefined, now);
+  const object: ApiObject = draft;
   await agree(core, context, object);
   const ref = refOf(target, draft.metadata.name ?? "");
   const taken = core.storage.get(storedKindOf(kind), ref);
@@ -80,6 +81,7 @@ async function updateOnce(
   mustBeSameVersion(draft, old, kind, subresource);
   const context: AdmissionContext = { ...call, operation: "UPDATE", old };
   complete(draft, call);
+  claim(core, call, draft, old, now);
   await change(core, context, draft);
   complete(draft, { ...call, fieldValidation: "Ignore" });
   const wrong = identityErrors(draft, old);
@@ -88,7 +90,8 @@ async function updateOnce(
   kind.prepare?.(draft, { old, subresource, now });
   if (subresource !== "binding" && subresource !== "status") countGeneration(draft, old, kind.generation);
   mustBeValid(draft, old, call.target, wrong);
-  const object = tracked(core, call, draft, old, now);
+  draft.metadata.resourceVersion = old.metadata.resourceVersion ?? "";
+  const object: ApiObject = draft;
   await agree(core, context, object);
   if (call.dryRun) return object;
   if (sameJson(withoutVersion(object), withoutVersion(old))) return old;
@@ -179,15 +182,14 @@ function mustBeValid(
   if (errors.length > 0) throw invalid({ group, kind: kind.kind }, draft.metadata.name ?? "", errors);
 }
 
-function tracked(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): ApiObject {
+/** Whose the fields are from now on. What admission and the server add later belongs to nobody, so this is asked before them. */
+function claim(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): void {
   const { target, manager, applied } = call;
-  delete draft.metadata.resourceVersion;
-  if (old !== undefined) draft.metadata.resourceVersion = old.metadata.resourceVersion ?? "";
-  if (applied === true) return draft;
+  if (applied === true) return;
   const { kind, subresource } = target;
   const managedFields = core.patching.track({ kind, subresource, before: old, after: draft, manager, now });
-  const { managedFields: _, ...metadata } = draft.metadata;
-  return { ...draft, metadata: { ...metadata, ...(managedFields && managedFields.length > 0 && { managedFields }) } };
+  if (managedFields === undefined || managedFields.length === 0) delete draft.metadata.managedFields;
+  else Object.assign(draft.metadata, { managedFields });
 }
 
 function withoutVersion(object: ApiObject): ApiObject {
