@@ -107,11 +107,6 @@ describe("applying", () => {
     expect((await apply(map(name, { a: "1" }), "mine", { dryRun: true })).data).toEqual({ a: "1" });
     expect(await here.client.find(ConfigMap, { namespace: here.namespace, name })).toBeUndefined();
   });
-
-  it("of an unknown field is refused", async () => {
-    const refused = await refusal(apply({ ...map(here.name(), {}), nonsense: true }));
-    expect(refused.said).toContain(".nonsense: field not declared in schema");
-  });
 });
 
 describe("a conflict", () => {

@@ -136,15 +136,6 @@ describe("a watch", () => {
     expect((await lines(named(made.metadata.name))).map(({ type }) => type)).toEqual(["ADDED"]);
   });
 
-  it("of a single object is a watch with a selector of its name", async () => {
-    const made = await here.make(ConfigMap);
-    const text = await here.client.request({
-      path: `/api/v1/watch/namespaces/${here.namespace}/configmaps/${made.metadata.name}`,
-      query: { timeoutSeconds: 1 },
-    });
-    expect(JSON.parse(text)).toMatchObject({ type: "ADDED", object: { metadata: { name: made.metadata.name } } });
-  });
-
   it("of a selector that cannot be read is refused", async () => {
     expect(await refusal(lines({ labelSelector: "a in b" }))).toMatchObject({ status: 400, reason: "BadRequest" });
   });

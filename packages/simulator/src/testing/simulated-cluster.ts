@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, Namespace, NotFoundError, type RawRequest, systemEnvironment } from "@memhog/runtime";
+import { type Client, Namespace, NotFoundError, type RawRequest, ServiceAccount, systemEnvironment } from "@memhog/runtime";
 import { eventually } from "@memhog/runtime/testing";
 import { type Simulator, startSimulator } from "../simulator.ts";
 import { applyAll } from "./apply.ts";
@@ -64,8 +64,12 @@ function access(
   };
 }
 
+/** A pod is refused until its namespace has the service account it would run as; a controller makes it a moment later. */
 async function makeNamespace(client: Client, metadata: { readonly name?: string; readonly generateName?: string }) {
-  return (await client.create(Namespace, { metadata })).metadata.name;
+  const { name } = (await client.create(Namespace, { metadata })).metadata;
+  const account = () => client.find(ServiceAccount, { namespace: name, name: "default" });
+  await eventually(account, (found) => found !== undefined, { everyMs: 2 });
+  return name;
 }
 
 /** `/version` and objects are JSON; `/readyz` and logs are text. */

@@ -1,0 +1,212 @@
+// Tables, discovery, and other things that kubectl asks for.
+import { beforeAll, describe, expect, it } from "vitest";
+import { define, definition } from "./definitions.ts";
+import { ConfigMap, Deployment, deployment, Pod, pod } from "./kinds.ts";
+import { at, type Loose, merge, world } from "./world.ts";
+
+const here = world();
+const accept = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+const table = (path: string, query: Record<string, string> = {}) => here.ask("GET", path, { headers: accept, query });
+const columns = ({ columnDefinitions }: Loose) => columnDefinitions.map(({ name }: { name: string }) => name);
+const home = () => `/namespaces/${here.namespace}`;
+
+const spec = { type: "object", properties: { size: { type: "integer" }, when: { type: "string", format: "date-time" } } };
+const additionalPrinterColumns = [
+  { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How large" },
+  { name: "Label", type: "string", jsonPath: ".metadata.labels.a", priority: 1 },
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+];
+const status = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const selectableFields = [{ jsonPath: ".spec.size" }];
+const widgets = definition(
+  "tables.memhog.test",
+  { spec, status },
+  { additionalPrinterColumns, selectableFields },
+  { shortNames: ["tw"] },
+);
+const custom = () => `/apis/tables.memhog.test/v1${home()}/widgets`;
+
+beforeAll(() => define(here, widgets));
+
+describe("a table", () => {
+  it("of config maps shows how much is in them", async () => {
+    const made = await here.make(ConfigMap, { data: { a: "1", b: "2" } });
+    const shown = await table(`/api/v1${home()}/configmaps/${made.metadata.name}`);
+    expect(shown).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1" });
+    expect(columns(shown)).toEqual(["Name", "Data", "Age"]);
+    expect(shown.rows[0].cells.slice(0, 2)).toEqual([made.metadata.name, 2]);
+  });
+
+  it("brings the metadata of every object along", async () => {
+    const made = await here.make(ConfigMap);
+    const { rows } = await table(`/api/v1${home()}/configmaps/${made.metadata.name}`);
+    expect(rows[0].object).toMatchObject({
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: { uid: made.metadata.uid },
+    });
+  });
+
+  it("brings whole objects, or none, if asked", async () => {
+    const made = await here.make(ConfigMap, { data: { a: "1" } });
+    const path = `/api/v1${home()}/configmaps/${made.metadata.name}`;
+    expect((await table(path, { includeObject: "Object" })).rows[0].object).toMatchObject({
+      kind: "ConfigMap",
+      data: { a: "1" },
+    });
+    expect((await table(path, { includeObject: "None" })).rows[0].object).toBeNull();
+  });
+
+  it("of pods shows what people look for", async () => {
+    const made = await here.make(Pod, pod());
+    const shown = await table(`/api/v1${home()}/pods/${made.metadata.name}`);
+    expect(columns(shown)).toEqual([
+      "Name",
+      "Ready",
+      "Status",
+      "Restarts",
+      "Age",
+      "IP",
+      "Node",
+      "Nominated Node",
+      "Readiness Gates",
+    ]);
+    expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, "0/1", "Pending", "0"]);
+    expect(shown.rows[0].cells.slice(5)).toEqual(["<none>", "<none>", "<none>", "<none>"]);
+  });
+
+  it("of a pod whose container was killed says so", async () => {
+    const made = await here.make(Pod, pod({ spec: { nodeName: "nowhere" } }));
+    const containerStatuses = [
+      {
+        ...{ name: "main", image: "x", imageID: "", ready: false, restartCount: 2 },
+        state: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+      },
+    ];
+    await here.client.patch(Pod, at(made), merge({ status: { phase: "Running", containerStatuses } }), { subresource: "status" });
+    const shown = await table(`/api/v1${home()}/pods/${made.metadata.name}`);
+    expect(shown.rows[0].cells.slice(1, 4)).toEqual(["0/1", "OOMKilled", "2"]);
+    await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
+  });
+
+  it("of deployments shows their progress", async () => {
+    const made = await here.make(Deployment, deployment());
+    const shown = await table(`/apis/apps/v1${home()}/deployments/${made.metadata.name}`);
+    expect(columns(shown)).toEqual(["Name", "Ready", "Up-to-date", "Available", "Age", "Containers", "Images", "Selector"]);
+    expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, "0/0", 0, 0]);
+  });
+
+  it("of a list has a row for each, and the version of the list", async () => {
+    const labels = { rows: here.name() };
+    for (let count = 0; count < 3; count += 1) await here.make(ConfigMap, { metadata: { labels } });
+    const shown = await table(`/api/v1${home()}/configmaps`, { labelSelector: `rows=${labels.rows}` });
+    expect(shown.rows).toHaveLength(3);
+    expect(shown.metadata?.resourceVersion).toMatch(/^\d+$/);
+  });
+
+  it("of custom resources has the columns of their definition", async () => {
+    const made = await here.make(widgets.kind, {
+      metadata: { labels: { a: "b" } },
+      spec: { size: 3 },
+      status: { conditions: [{ type: "Ready", status: "False" }] },
+    });
+    const shown = await table(`${custom()}/${made.metadata.name}`);
+    expect(columns(shown)).toEqual(["Name", "Size", "Label", "Ready", "Age"]);
+    expect(shown.columnDefinitions[1]).toMatchObject({ type: "integer", description: "How large", priority: 0 });
+    expect(shown.columnDefinitions[2]).toMatchObject({ priority: 1 });
+    expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, 3, "b", "False"]);
+  });
+
+  it("of what is missing shows nothing", async () => {
+    const made = await here.make(widgets.kind, {});
+    const { rows } = await table(`${custom()}/${made.metadata.name}`);
+    expect(rows[0].cells.slice(1, 4)).toEqual([null, null, null]);
+  });
+});
+
+describe("a selectable field", () => {
+  it("of a definition finds its objects", async () => {
+    const made = await here.make(widgets.kind, { spec: { size: 77 } });
+    const found = await here.client.list(widgets.kind, { namespace: here.namespace, fieldSelector: "spec.size=77" });
+    expect(found.items.map(({ metadata }) => metadata.name)).toEqual([made.metadata.name]);
+  });
+});
+
+describe("discovery", () => {
+  it("says which version it is", async () => {
+    expect(await here.ask("GET", "/version")).toMatchObject({ major: "1", gitVersion: expect.stringMatching(/^v1\.\d+\.\d+/) });
+  });
+
+  it.each(["/healthz", "/livez", "/readyz"])("answers ok at %s", async (path) => {
+    expect(await here.client.request({ path })).toBe("ok");
+  });
+
+  it("lists the resources of a group", async () => {
+    const list = await here.ask("GET", "/apis/apps/v1");
+    expect(list).toMatchObject({ kind: "APIResourceList", groupVersion: "apps/v1" });
+    expect(list.resources).toContainEqual(
+      expect.objectContaining({
+        ...{
+          name: "deployments",
+          singularName: "deployment",
+          namespaced: true,
+          kind: "Deployment",
+          shortNames: ["deploy"],
+          categories: ["all"],
+        },
+        verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+      }),
+    );
+    expect(list.resources).toContainEqual(
+      expect.objectContaining({
+        name: "deployments/scale",
+        group: "autoscaling",
+        version: "v1",
+        kind: "Scale",
+        verbs: ["get", "patch", "update"],
+      }),
+    );
+  });
+
+  it("lists the core group, with pods/resize and pods/eviction", async () => {
+    const { resources } = await here.ask("GET", "/api/v1");
+    const names = resources.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["pods", "pods/status", "pods/resize", "pods/eviction", "pods/binding", "namespaces", "nodes"]),
+    );
+  });
+
+  it("knows custom resources", async () => {
+    const discovered = await here.cluster.eventually(
+      () => here.ask("GET", "/apis/tables.memhog.test/v1"),
+      ({ resources }) => resources?.length > 0,
+    );
+    expect(discovered.resources).toContainEqual(
+      expect.objectContaining({ name: "widgets", kind: "Widget", shortNames: ["tw"], namespaced: true }),
+    );
+  });
+
+  it("lists all groups, with the version it prefers", async () => {
+    const { groups } = await here.ask("GET", "/apis");
+    expect(groups).toContainEqual(
+      expect.objectContaining({ name: "apps", preferredVersion: { groupVersion: "apps/v1", version: "v1" } }),
+    );
+  });
+
+  it("gives everything at once, to those who ask", async () => {
+    const headers = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+    const all = await here.ask("GET", "/apis", { headers });
+    expect(all.kind).toBe("APIGroupDiscoveryList");
+    const apps = all.items.find(({ metadata }: Loose) => metadata?.name === "apps");
+    const deployments = apps.versions[0].resources.find(({ resource }: { resource: string }) => resource === "deployments");
+    expect(deployments).toMatchObject({
+      responseKind: { kind: "Deployment" },
+      scope: "Namespaced",
+      singularResource: "deployment",
+    });
+    expect(deployments.subresources.map(({ subresource }: { subresource: string }) => subresource)).toEqual(
+      expect.arrayContaining(["scale", "status"]),
+    );
+  });
+});
