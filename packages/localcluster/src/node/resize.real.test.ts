@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { KubernetesObject } from "../api/objects.ts";
+import { startCluster } from "../start.ts";
 import { clusterDirectory } from "../state/directory.ts";
 import { type TestCluster, testCluster } from "../testing.ts";
 import { cgroupRoot } from "./cgroups.ts";
@@ -12,20 +13,22 @@ import { loadBusybox, memory, mib, pod, running, statusOf } from "./pods.fixture
 beforeAll(loadBusybox);
 
 describe("in-place resize (real Kubernetes: the limit is a file of the kernel's)", () => {
-  const resize = (cluster: TestCluster, name: string, limit: string) => {
+  const resize = (cluster: Pick<TestCluster, "request">, namespace: string, name: string, limit: string) => {
     const body = { spec: { containers: [{ name: "main", resources: { limits: { memory: limit } } }] } };
     const options = { contentType: "application/strategic-merge-patch+json" };
-    return cluster.request("PATCH", `/api/v1/namespaces/${cluster.defaultNamespace}/pods/${name}/resize`, body, options);
+    return cluster.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}/resize`, body, options);
   };
-  const minor = (cluster: TestCluster) => Number(cluster.version.split(".")[1]);
-
-  it("raises the limit of the container's cgroup without a restart, from 1.33 on", async (test) => {
+  it("raises the limit of the container's cgroup without a restart from 1.33 on, and is refused before", async () => {
     await using cluster = await testCluster({ nodes: "real" });
-    test.skip(minor(cluster) < 33, "1.32 has no in-place resize");
     const before = await running(cluster, pod("grows", memory("64Mi", "32Mi")));
     const file = await limitFileOf(cluster, before);
     expect(Number(await readFile(file, "utf8"))).toBe(64 * mib);
-    await resize(cluster, "grows", "96Mi");
+    if (Number(cluster.version.split(".")[1]) < 33) {
+      await expect(resize(cluster, cluster.defaultNamespace, "grows", "96Mi")).rejects.toMatchObject({ status: 404 });
+      expect(Number(await readFile(file, "utf8"))).toBe(64 * mib);
+      return;
+    }
+    await resize(cluster, cluster.defaultNamespace, "grows", "96Mi");
     await cluster.eventually(
       async () => Number(await readFile(file, "utf8")),
       (limit) => limit === 96 * mib,
@@ -37,12 +40,12 @@ describe("in-place resize (real Kubernetes: the limit is a file of the kernel's)
     expect(statusOf(after)).toMatchObject({ restartCount: 0, containerID: statusOf(before).containerID });
   });
 
-  it("is refused by 1.32, which does not know it", async (test) => {
-    await using cluster = await testCluster({ nodes: "real" });
-    test.skip(minor(cluster) >= 33, "this version resizes in place; run with --kubernetes 1.32");
-    const before = await running(cluster, pod("stays", memory("64Mi", "32Mi")));
-    await expect(resize(cluster, "stays", "96Mi")).rejects.toMatchObject({ status: 404 });
-    expect(Number(await readFile(await limitFileOf(cluster, before), "utf8"))).toBe(64 * mib);
+  it("is refused by an API server of 1.32, whatever version the run is about", async () => {
+    await using cluster = await startCluster({ kubernetes: "1.32", controllers: [] });
+    // No controller makes service accounts there, and the pod need not run to be refused.
+    const stays = pod("stays", memory("64Mi", "32Mi"), { automountServiceAccountToken: false });
+    await cluster.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "default" } }, stays);
+    await expect(resize(cluster, "default", "stays", "96Mi")).rejects.toMatchObject({ status: 404 });
   });
 
   /** On the host, whichever version of cgroups it has. */
