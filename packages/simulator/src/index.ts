@@ -14,3 +14,7 @@ export type { Connect, ConnectCall, Route, ServerCore } from "./server/core.ts";
 export type { ApiRequest, ApiResponse, Handler, Middleware } from "./server/handler.ts";
 export { type Simulator, type SimulatorOptions, type SimulatorPart, startSimulator } from "./simulator.ts";
 export type { Storage } from "./storage/storage.ts";
+export { type CrashingTransport, type CrashOptions, crashAt } from "./faults/crash.ts";
+export { type Fault, type FaultPlan, type FaultShares, type FaultyRequest, randomFaults } from "./faults/fault.ts";
+export { type Faults, type FaultsOptions, makeFaults } from "./faults/faults.ts";
+export { type ServerJournal, serverJournal } from "./faults/journal.ts";
