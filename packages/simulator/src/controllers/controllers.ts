@@ -8,18 +8,23 @@
 //     deployments/ replica-sets.ts stateful-sets/ daemon-sets.ts    keep pods running
 //     jobs.ts cron-jobs.ts (cron.ts)                                run them to their end, and by the clock
 //     scheduler/                                                    finds them a node
-//     node-lifecycle.ts                                             notices when a node is gone
+//     nodes/                                                        notice when a node is gone, and give its pods up
 //     endpoint-slices.ts disruption-budgets.ts quotas.ts            say in status what is so
 //     namespaces.ts collection/                                     tidy up
 //
 // Shared: pods.ts (which count), status.ts (how a status is written), percent.ts ("25%"), template-hash.ts.
 import { type Client, type Controller, type Environment, type Logger, operator } from "@memhog/runtime";
 import { GarbageCollector } from "./collection/garbage-collector.ts";
+import { cronJobs } from "./cron-jobs.ts";
 import { daemonSets } from "./daemon-sets.ts";
 import { deployments } from "./deployments/deployments.ts";
 import { disruptionBudgets } from "./disruption-budgets.ts";
+import { endpointSlices } from "./endpoint-slices.ts";
 import { jobs } from "./jobs.ts";
 import { namespaces } from "./namespaces.ts";
+import { nodeLifecycle } from "./nodes/node-lifecycle.ts";
+import { taintEviction } from "./nodes/taint-eviction.ts";
+import { quotas } from "./quotas.ts";
 import { replicaSets } from "./replica-sets.ts";
 import { scheduler } from "./scheduler/scheduler.ts";
 import { statefulSets } from "./stateful-sets/stateful-sets.ts";
@@ -58,7 +63,21 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 }
 
 function allControllers({ client }: ControllersOptions): readonly Controller[] {
-  return [namespaces(client), replicaSets, deployments, statefulSets, daemonSets, jobs, disruptionBudgets, scheduler()];
+  return [
+    namespaces(client),
+    replicaSets,
+    deployments,
+    statefulSets,
+    daemonSets,
+    jobs,
+    cronJobs,
+    disruptionBudgets,
+    endpointSlices,
+    quotas,
+    nodeLifecycle,
+    taintEviction,
+    scheduler(),
+  ];
 }
 
 /** We are part of somebody's process: its signals and its end are not ours. */

@@ -15,16 +15,26 @@ const none: Amounts = { cpu: 0, memory: 0 };
  * sidecar, and runs beside everything that comes after it.
  */
 export function requestsOf(pod: Pod): Amounts {
-  const { containers, initContainers = [], overhead, resources } = pod.spec;
+  return totalOf(pod, (container) => requestOf(container, pod), pod.spec.resources?.requests);
+}
+
+/** The same of limits, for quotas. */
+export function limitsOf(pod: Pod): Amounts {
+  const limitOf = ({ resources }: Container) => ({ ...none, ...amountsIn(resources?.limits) });
+  return totalOf(pod, limitOf, pod.spec.resources?.limits);
+}
+
+function totalOf({ spec }: Pod, amountOf: (container: Container) => Amounts, forAll: ResourceList | undefined): Amounts {
+  const { containers, initContainers = [], overhead } = spec;
   let sidecars = none;
   let starting = none;
   for (const container of initContainers) {
-    const own = requestOf(container, pod);
+    const own = amountOf(container);
     if (isSidecar(container)) sidecars = add(sidecars, own);
     starting = most(starting, isSidecar(container) ? sidecars : add(sidecars, own));
   }
-  const running = containers.reduce((sum, container) => add(sum, requestOf(container, pod)), sidecars);
-  const whole = amountsIn(resources?.requests);
+  const running = containers.reduce((sum, container) => add(sum, amountOf(container)), sidecars);
+  const whole = amountsIn(forAll);
   const asked = most(running, starting);
   const { cpu = asked.cpu, memory = asked.memory } = whole;
   return add({ cpu, memory }, { ...none, ...amountsIn(overhead) });
