@@ -17,6 +17,8 @@ export interface AdmissionRequest {
   readonly userInfo: UserInfo;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as webhooks are shown them. */
   readonly options: JsonObject;
+  /** Adds to the Warning headers of the answer. */
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 export interface UserInfo {

@@ -12,6 +12,7 @@ export interface AdmissionContext {
   readonly old: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly options: JsonObject;
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 /** Lets admission write to the draft. @throws StatusError */
@@ -26,7 +27,7 @@ export async function agree(core: ServerCore, context: AdmissionContext, object:
   for (const admission of core.admissions) await admission.validate?.(object, request);
 }
 
-function requestOf({ operation, target, old, dryRun, options }: AdmissionContext, name = ""): AdmissionRequest {
+function requestOf({ operation, target, old, dryRun, options, warn }: AdmissionContext, name = ""): AdmissionRequest {
   const { kind, namespace, subresource } = target;
   return {
     operation,
@@ -37,5 +38,6 @@ function requestOf({ operation, target, old, dryRun, options }: AdmissionContext
     dryRun,
     userInfo: admin,
     options,
+    warn,
   };
 }

@@ -1,0 +1,156 @@
+// LimitRange: what a container of this namespace gets if it does not say, and how little or much it may have. Looked at when a
+// pod is created and when it is resized; claims have a minimum and a maximum, too.
+import type { Quantity } from "@memhog/runtime";
+import { type ApiObject, type Draft, type JsonObject, listAt, objectAt } from "../json.ts";
+import type { Admission, AdmissionRequest } from "../server/admission.ts";
+import type { ServerCore } from "../server/core.ts";
+import { forbidden } from "../server/status-error.ts";
+import { type Amounts, amountsIn, podAmounts } from "./pod-amounts.ts";
+
+const limitRanges = { group: "", plural: "limitranges" };
+const annotation = "kubernetes.io/limit-ranger";
+
+export function limitRangeAdmission({ storage }: Pick<ServerCore, "storage">): Admission {
+  const rangesFor = ({ ref, oldObject }: AdmissionRequest) =>
+    oldObject?.metadata.deletionTimestamp === undefined ? storage.list(limitRanges, { namespace: ref.namespace }) : [];
+  return {
+    mutate: (draft, request) => {
+      if (!concerns(request) || request.kind.plural !== "pods") return;
+      for (const range of rangesFor(request)) fillIn(draft, range);
+    },
+    validate: (object, request) => {
+      if (!concerns(request)) return;
+      for (const range of rangesFor(request)) {
+        const complaints = complaintsOf(object, range);
+        if (complaints.length > 0) throw forbidden(request.kind, request.ref.name, together(complaints));
+      }
+    },
+  };
+}
+
+function concerns({ kind, operation, subresource }: AdmissionRequest): boolean {
+  if (kind.group !== "" || operation === "DELETE") return false;
+  if (kind.plural === "persistentvolumeclaims") return subresource === undefined;
+  return kind.plural === "pods" && (operation === "CREATE" ? subresource === undefined : subresource === "resize");
+}
+
+/** As Go joins errors; the same one is told once. */
+function together(complaints: readonly string[]): string {
+  const distinct = [...new Set(complaints)];
+  return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;
+}
+
+function limitsOf(range: ApiObject, type: string): readonly JsonObject[] {
+  return listAt(range, "spec", "limits").filter((limit) => limit.type === type);
+}
+
+/** Writes defaults into every container, and into an annotation that it did so. */
+function fillIn(draft: Draft, range: ApiObject): void {
+  const limits = limitsOf(range, "Container");
+  const defaults = {
+    requests: Object.assign({}, ...limits.map((limit) => limit.defaultRequest)) as JsonObject,
+    limits: Object.assign({}, ...limits.map((limit) => limit.default)) as JsonObject,
+  };
+  const notes = [
+    ...listAt(draft, "spec", "containers").flatMap((container) => fillContainer(container, defaults, "container")),
+    ...listAt(draft, "spec", "initContainers").flatMap((container) => fillContainer(container, defaults, "init container")),
+  ];
+  if (notes.length === 0) return;
+  draft.metadata.annotations = { ...draft.metadata.annotations, [annotation]: `LimitRanger plugin set: ${notes.join("; ")}` };
+}
+
+type Defaults = Readonly<Record<"requests" | "limits", JsonObject>>;
+
+function fillContainer(container: JsonObject, defaults: Defaults, what: string): readonly string[] {
+  const resources = objectAt(container, "resources");
+  return (["requests", "limits"] as const).flatMap((part) => {
+    const own = objectAt(resources, part);
+    const missing = Object.keys(defaults[part]).filter((name) => !(name in own));
+    if (missing.length === 0) return [];
+    for (const name of missing) own[name] = defaults[part][name];
+    container.resources = { ...objectAt(container, "resources"), [part]: own };
+    return [`${missing.sort().join(", ")} ${part.slice(0, -1)} for ${what} ${container.name}`];
+  });
+}
+
+function complaintsOf(object: ApiObject, range: ApiObject): readonly string[] {
+  const spec = objectAt(object, "spec");
+  if (object.kind === "PersistentVolumeClaim") {
+    const requests = amountsIn(objectAt(spec, "resources", "requests"));
+    return limitsOf(range, "PersistentVolumeClaim").flatMap((limit) => claimComplaints(limit, requests));
+  }
+  const containers = [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
+  return [
+    ...limitsOf(range, "Container").flatMap((limit) =>
+      containers.flatMap((container) => asked(limit, objectAt(container, "resources"))),
+    ),
+    ...limitsOf(range, "Pod").flatMap((limit) =>
+      constraints(limit, { requests: podAmounts(spec, "requests"), limits: podAmounts(spec, "limits") }),
+    ),
+  ];
+}
+
+function asked(limit: JsonObject, resources: JsonObject): readonly string[] {
+  return constraints(limit, { requests: amountsIn(resources.requests), limits: amountsIn(resources.limits) });
+}
+
+interface Asked {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+function constraints(limit: JsonObject, given: Asked): readonly string[] {
+  const every = (field: string, check: (name: string, enforced: Quantity) => string | undefined) =>
+    [...amountsIn(limit[field])].flatMap(([name, enforced]) => check(name, enforced) ?? []);
+  const type = String(limit.type);
+  return [
+    ...every("min", (name, enforced) => belowMin({ name, type, enforced }, given)),
+    ...every("max", (name, enforced) => aboveMax({ name, type, enforced }, given)),
+    ...every("maxLimitRequestRatio", (name, enforced) => aboveRatio({ name, type, enforced }, given)),
+  ];
+}
+
+interface Bound {
+  readonly name: string;
+  readonly type: string;
+  readonly enforced: Quantity;
+}
+
+function belowMin({ name, type, enforced }: Bound, { requests, limits }: Asked): string | undefined {
+  const [request, limit] = [requests.get(name), limits.get(name)];
+  const rule = `minimum ${name} usage per ${type} is ${enforced}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (request.compare(enforced) < 0) return `${rule}, but request is ${request}`;
+  return limit !== undefined && limit.compare(enforced) < 0 ? `${rule}, but limit is ${limit}` : undefined;
+}
+
+function aboveMax({ name, type, enforced }: Bound, { requests, limits }: Asked): string | undefined {
+  const [request, limit] = [requests.get(name), limits.get(name)];
+  const rule = `maximum ${name} usage per ${type} is ${enforced}`;
+  if (limit === undefined) return `${rule}.  No limit is specified`;
+  if (limit.compare(enforced) > 0) return `${rule}, but limit is ${limit}`;
+  return request !== undefined && request.compare(enforced) > 0 ? `${rule}, but request is ${request}` : undefined;
+}
+
+function aboveRatio({ name, type, enforced }: Bound, { requests, limits }: Asked): string | undefined {
+  const [request, limit] = [requests.get(name), limits.get(name)];
+  const rule = `${name} max limit to request ratio per ${type} is ${enforced}`;
+  if (request === undefined || request.sign === 0) return `${rule}, but no request is specified or request is 0`;
+  if (limit === undefined || limit.sign === 0) return `${rule}, but no limit is specified or limit is 0`;
+  const ratio = limit.toNumber() / request.toNumber();
+  return ratio > enforced.toNumber() ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
+}
+
+function claimComplaints(limit: JsonObject, requests: Amounts): readonly string[] {
+  const none: Amounts = new Map();
+  const type = String(limit.type);
+  const below = [...amountsIn(limit.min)].flatMap(
+    ([name, enforced]) => belowMin({ name, type, enforced }, { requests, limits: none }) ?? [],
+  );
+  // A claim has no limit of its own: what it requests is what it gets.
+  const above = [...amountsIn(limit.max)].flatMap(([name, enforced]) => {
+    const complaint = aboveMax({ name, type, enforced }, { requests: none, limits: requests });
+    return complaint?.replace("No limit is", "No request is").replace("but limit is", "but request is") ?? [];
+  });
+  return [...below, ...above];
+}
