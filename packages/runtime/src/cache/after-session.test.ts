@@ -27,8 +27,18 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
     expected: { from: "resume", when: "later" },
   },
   {
-    name: "a cut line is resumed",
+    name: "a cut line that had worked is resumed at once",
     end: { ...watching, error: new BrokenStreamError("cut") },
+    expected: { from: "resume", when: "at once" },
+  },
+  {
+    name: "a line that is cut again within a second is given time",
+    end: { lastedMs: 5, heard: true, error: new BrokenStreamError("cut") },
+    expected: { from: "resume", when: "later" },
+  },
+  {
+    name: "a line that is cut before anything was heard is given time",
+    end: { lastedMs: 60_000, heard: false, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "later" },
   },
   { name: "lost history is listed again", end: { ...watching, error: refusal(410) }, expected: { from: "list", when: "later" } },

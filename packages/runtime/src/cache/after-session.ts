@@ -8,6 +8,7 @@ import {
   NotFoundError,
   ServerTimeoutError,
   TooManyRequestsError,
+  TransportError,
 } from "../client/errors.ts";
 
 /** How a session ended. */
@@ -45,6 +46,8 @@ export function afterSession(end: SessionEnd): NextSession {
   if (error === undefined) return { from: "resume", when: lastedMs < tooShortMs ? "later" : "at once" };
   // Silence is not a failure, unless the connection never said anything at all.
   if (error instanceof IdleWatchError) return { from: "resume", when: heard ? "at once" : "later" };
+  // A connection that worked was torn: the next one most likely works too. If not, it is short, and we wait.
+  if (error instanceof TransportError && heard && lastedMs >= tooShortMs) return { from: "resume", when: "at once" };
   return { from: isLost(error) ? "list" : "resume", when: "later", ...patience(error) };
 }
 
