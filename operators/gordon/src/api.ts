@@ -1,6 +1,5 @@
 // What people ask of gordons, and what they are told. The CRD, its validation, the types and `kubectl explain` are this value.
-import { defineResource, type ObjectOf } from "@memhog/runtime";
-import { z } from "zod";
+import { defineResource, type ObjectOf, z } from "@memhog/runtime";
 
 const count = () => z.int().min(0).max(1000);
 

@@ -1,6 +1,5 @@
 // What people ask of memcached, and what they are told. The CRD, its validation, the types and `kubectl explain` are this value.
-import { defineResource, type ObjectOf, rule } from "@memhog/runtime";
-import { z } from "zod";
+import { defineResource, type ObjectOf, rule, z } from "@memhog/runtime";
 
 export const usual = { size: 3, version: "1.6", port: 11211 };
 export const oddSize = "Cluster size must be an odd number";

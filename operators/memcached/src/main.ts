@@ -1,6 +1,5 @@
 // The program.    npm run memcached -- --kubeconfig ~/.kube/config --install-crds
-import { FlagError, operator, operatorFlags, writeManifests } from "@memhog/runtime";
-import { Counter } from "prom-client";
+import { Counter, FlagError, operator, operatorFlags, writeManifests } from "@memhog/runtime";
 import { Memcached } from "./api.ts";
 import { manifests, name } from "./manifests.ts";
 import { memcacheds } from "./memcacheds.ts";

@@ -9,6 +9,8 @@ export { type OperatorFlags, type OperatorFlagsOptions, operatorFlags } from "./
 export { type LogOptions, makeLogger } from "./operator/logs.ts";
 export { type OperatorManifestsOptions, operatorManifests, type Variant } from "./operator/manifests.ts";
 export type { OperatorMetrics } from "./operator/metrics.ts";
+/** For metrics of one's own, which `operator.metrics.registry` takes: the same prom-client that we count with. */
+export { Counter, Gauge, Histogram } from "prom-client";
 export { type Operator, operator } from "./operator/operator.ts";
 export type { ElectionOptions, OperatorOptions, WebhookOptions } from "./operator/options.ts";
 
@@ -56,6 +58,8 @@ export { type RoleOptions, rolesFor, rulesFor } from "./schema/rbac.ts";
 export { referenceOf } from "./schema/reference.ts";
 export { exactlyOneOf, immutable, rule } from "./schema/rules.ts";
 export { toYaml } from "./schema/yaml.ts";
+/** What schemas are written in: the same zod that reads them. */
+export { z } from "zod";
 
 // cache/ — what the API server has, at hand
 export type { Cache, CacheOptions, CacheStatus } from "./cache/cache.ts";
