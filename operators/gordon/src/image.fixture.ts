@@ -24,14 +24,17 @@ export function operatorImage(name: string, output: string): Promise<string> {
   const packages = neededBy("operators/gordon");
   const wanted = ["package.json", "operators/gordon", "packages/runtime", ...packages.map((each) => `node_modules/${each}`)];
   const isWanted = (path: string) => wanted.some((each) => within(path, each) || within(each, path));
-  const except = (path: string) => !isWanted(path) || /\.(test|fixture)\.ts$|\/deploy$|\/test-data$/.test(path);
+  // Below node_modules/@memhog are links to packages/: the links go in, and nothing behind them. Node runs no TypeScript there.
+  const behindLink = /^node_modules\/@memhog\/\w+\//;
+  const forTests = /\.(test|fixture)\.ts$|\/deploy$|\/test-data$/;
+  const except = (path: string) => !isWanted(path) || behindLink.test(path) || forTests.test(path);
   return nodeImage({ name, folder: top, except, entrypoint: ["operators/gordon/src/main.ts"], output });
 }
 
 const within = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
 
 /** The packages that one needs, and those that they need. All are at the top of node_modules, where npm puts what is there once. */
-function neededBy(folder: string, known = new Set<string>(["zod"])): readonly string[] {
+function neededBy(folder: string, known = new Set<string>()): readonly string[] {
   const { dependencies = {} } = JSON.parse(readFileSync(join(top, folder, "package.json"), "utf8"));
   for (const name of Object.keys(dependencies)) {
     if (known.has(name) || !existsSync(join(top, "node_modules", name))) continue;

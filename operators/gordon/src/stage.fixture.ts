@@ -123,6 +123,10 @@ export const namesOf = (of: string, replicas: number) =>
   Array.from({ length: replicas }, (_, ordinal) => `gordon-${of}-${ordinal}`);
 
 function statusIn(phase: string) {
-  const ready = { type: "Ready", status: phase === "Running" ? "True" : "False", lastTransitionTime: "2026-01-01T00:00:00Z" };
-  return { phase, conditions: [ready] };
+  const at = "2026-01-01T00:00:00Z";
+  const runs = phase === "Running";
+  const state = runs ? { running: { startedAt: at } } : { terminated: { exitCode: 1, reason: "Error", finishedAt: at } };
+  const container = { name: "gordon", ready: runs, restartCount: 0, image: "", imageID: "", state };
+  const ready = { type: "Ready", status: runs ? "True" : "False", lastTransitionTime: at };
+  return { phase, conditions: [ready], containerStatuses: [container] };
 }

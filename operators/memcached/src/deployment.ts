@@ -46,7 +46,8 @@ function serverOf({ version, containerPort }: Memcached["spec"], repository: str
   return {
     name: "memcached",
     image: `${repository}:${version}`,
-    command: ["memcached", "-m=64", "-o", "modern", "-v", ...elsewhere],
+    // The original says -m=64, which memcached reads as 0 megabytes, and ends: "item size limit higher than 1/2 of memory max".
+    command: ["memcached", "-m", "64", "-o", "modern", "-v", ...elsewhere],
     ports: [{ name: "memcached", containerPort }],
     readinessProbe: { tcpSocket: { port: "memcached" } },
     resources: { requests: { cpu: "10m", memory: "96Mi" }, limits: { memory: "128Mi" } },
