@@ -1,5 +1,5 @@
-// pods/resize: the one way to change the resources of a pod that is there. Through this door only resources and resize
-// policies of containers are heard; the class of the pod (Guaranteed, Burstable, BestEffort) must stay what it is, nothing may
+// pods/resize: the one way to change the resources of a pod that is there. Through this door only resources of
+// containers are heard; the class of the pod (Guaranteed, Burstable, BestEffort) must stay what it is, nothing may
 // be taken away, and what is requested must fit the node at all. A limit alone is not looked at: 900Gi on a small node is fine.
 import { type ApiObject, type Draft, draftOf, isObject, type JsonObject, listAt, objectAt, sameJson } from "../json.ts";
 import { qosClassOf } from "../kinds/qos.ts";
@@ -126,7 +126,7 @@ function otherErrors(spec: JsonObject, before: JsonObject): readonly FieldError[
 }
 
 /** The container without what a resize may change. */
-function withoutResizable({ resources, resizePolicy: _, ...container }: JsonObject): JsonObject {
+function withoutResizable({ resources, ...container }: JsonObject): JsonObject {
   const others = (["requests", "limits"] as const).map((part) => {
     const entries = Object.entries(objectAt({ resources }, "resources", part));
     return entries.filter(([name]) => !resizable.some((each) => each === name));

@@ -47,12 +47,12 @@ function chargeOf(quota: ApiObject, object: ApiObject, request: AdmissionRequest
   const name = quota.metadata.name ?? "";
   const [hard, used] = [amountsIn(objectAt(quota, "status").hard), amountsIn(objectAt(quota, "status").used)];
   const usage = usageOf(object, kind);
-  const wanted = [...amountsIn(objectAt(quota, "spec").hard).keys()];
-  const restricted = [...(hard.size > 0 ? hard.keys() : wanted)].filter((each) => isAbout(each, kind, usage)).sort();
+  // A quota that nobody has counted yet limits nothing.
+  const restricted = [...hard.keys()].filter((each) => isAbout(each, kind, usage)).sort();
   if (restricted.length === 0) return undefined;
   const missing = object.kind === "Pod" ? missingAmounts(object, restricted) : undefined;
   if (missing !== undefined) throw refuse(`failed quota: ${name}: ${missing}`);
-  if (hard.size === 0 || restricted.some((each) => !used.has(each)))
+  if (restricted.some((each) => !used.has(each)))
     throw refuse(`status unknown for quota: ${name}, resources: ${restricted.join(",")}`);
   const before: Amounts = oldObject !== undefined && isInScope(oldObject, quota) ? usageOf(oldObject, kind) : new Map();
   const added = increase(usage, before, restricted);
