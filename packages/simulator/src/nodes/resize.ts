@@ -50,7 +50,10 @@ export class Resize {
 
   /** The spec may have changed, or the node. */
   observe(): void {
-    if (this.#run.isEnding) return this.#forget();
+    if (this.#run.isEnding) {
+      this.#forget();
+      return;
+    }
     if (this.#resizable().every((container) => sameResources(container.spec.resources, container.allocated))) {
       this.pending = undefined;
       return;
@@ -65,7 +68,11 @@ export class Resize {
   happen(): void {
     this.#happensAt = never;
     const error = this.#cannotLower();
-    if (error !== undefined) return this.#fail(error);
+    if (error === undefined) this.#putIntoForce();
+    else this.#fail(error);
+  }
+
+  #putIntoForce(): void {
     const { now } = this.#run;
     for (const container of this.#resizable()) {
       if (sameResources(container.actual, container.allocated) || container.actual === undefined) continue;

@@ -1,0 +1,96 @@
+// Which elements of two vectors belong together: those whose labels agree, all of them, or those named by on(…), or all
+// but those named by ignoring(…). One meets one, unless group_left or group_right say that many may meet one.
+import type { Labels } from "../exposition.ts";
+import { labelKey, nameLabel, only, showLabels, without, withoutName } from "../labels.ts";
+import { combine, losesName } from "./binary.ts";
+import { QueryError } from "./errors.ts";
+import type { Binary, Matching } from "./expression.ts";
+import type { Element } from "./values.ts";
+
+export function joined(binary: Binary, left: readonly Element[], right: readonly Element[]): readonly Element[] {
+  const { op, matching } = binary;
+  const keyOf = ({ labels }: Element) => labelKey(compared(matching, labels));
+  if (op === "or") return [...left, ...absentIn(right, left, keyOf)];
+  if (op === "unless") return absentIn(left, right, keyOf);
+  if (op === "and") {
+    const keys = new Set(right.map(keyOf));
+    return left.filter((element) => keys.has(keyOf(element)));
+  }
+  return matching.group?.side === "right" ? oneToMany(binary, left, right) : manyToOne(binary, left, right);
+}
+
+function absentIn(some: readonly Element[], others: readonly Element[], keyOf: (element: Element) => string) {
+  const keys = new Set(others.map(keyOf));
+  return some.filter((element) => !keys.has(keyOf(element)));
+}
+
+function compared({ labels: how }: Matching, labels: Labels): Labels {
+  return "on" in how ? only(labels, how.on) : without(labels, [...how.ignoring, nameLabel]);
+}
+
+function manyToOne(binary: Binary, many: readonly Element[], one: readonly Element[]): readonly Element[] {
+  return meet(binary, { many, one, side: "right", compute: (m, o) => combine(binary, m.value, o.value) });
+}
+
+function oneToMany(binary: Binary, one: readonly Element[], many: readonly Element[]): readonly Element[] {
+  return meet(binary, { many, one, side: "left", compute: (m, o) => combine(binary, o.value, m.value) });
+}
+
+interface Meeting {
+  readonly many: readonly Element[];
+  readonly one: readonly Element[];
+  /** Where the one stands. */
+  readonly side: "left" | "right";
+  readonly compute: (many: Element, one: Element) => number | undefined;
+}
+
+function meet(binary: Binary, { many, one, side, compute }: Meeting): readonly Element[] {
+  const { matching } = binary;
+  const partners = partnersByKey(matching, one, side);
+  const seen = new Set<string>();
+  return many.flatMap((element) => {
+    const key = labelKey(compared(matching, element.labels));
+    const partner = partners.get(key);
+    if (partner === undefined) return [];
+    const value = compute(element, partner);
+    if (value === undefined) return [];
+    const labels = resultLabels(binary, element.labels, partner.labels);
+    const identity = matching.group === undefined ? key : labelKey(labels);
+    if (seen.has(identity)) throw tooMany(matching);
+    seen.add(identity);
+    return [{ labels, value }];
+  });
+}
+
+function partnersByKey(matching: Matching, one: readonly Element[], side: "left" | "right"): ReadonlyMap<string, Element> {
+  const partners = new Map<string, Element>();
+  for (const element of one) {
+    const group = compared(matching, element.labels);
+    const known = partners.get(labelKey(group));
+    if (known !== undefined) {
+      const both = [element, known].map(({ labels }) => showLabels(labels)).join(", ");
+      const message =
+        `found duplicate series for the match group ${showLabels(group)} on the ${side} hand-side of the operation: [${both}];` +
+        "many-to-many matching not allowed: matching labels must be unique on one side";
+      throw new QueryError("execution", message);
+    }
+    partners.set(labelKey(group), element);
+  }
+  return partners;
+}
+
+function tooMany({ group }: Matching): QueryError {
+  const message =
+    group === undefined
+      ? "multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)"
+      : "multiple matches for labels: grouping labels must ensure unique matches";
+  return new QueryError("execution", message);
+}
+
+/** The labels of the many; or, where one meets one, those that were compared. */
+function resultLabels(binary: Binary, many: Labels, one: Labels): Labels {
+  const { labels: how, group } = binary.matching;
+  const kept = losesName(binary) ? withoutName(many) : many;
+  if (group !== undefined) return { ...without(kept, group.include), ...only(one, group.include) };
+  return "on" in how ? only(kept, how.on) : without(kept, how.ignoring);
+}

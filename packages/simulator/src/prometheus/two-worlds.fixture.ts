@@ -1,0 +1,112 @@
+// Two Prometheuses, one world. The real one scrapes a server of the test; what it was told is then told to ours, at the very
+// times at which the real one says it asked. Then both can be asked the same.
+import { manualEnvironment } from "@memhog/runtime/testing";
+import { type Answer, serve } from "./http.ts";
+import { type SimulatedPrometheus, startPrometheus } from "./prometheus.ts";
+import { textAt } from "./questions.fixture.ts";
+import { type RealPrometheus, startRealPrometheus } from "./real-prometheus.fixture.ts";
+
+export type Asked = Readonly<Record<string, string>>;
+
+export interface Answered {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface TwoWorlds extends AsyncDisposable {
+  readonly real: (path: string, query: Asked) => Promise<Answered>;
+  readonly ours: (path: string, query: Asked) => Promise<Answered>;
+  /** When the last scrape that counts was, in milliseconds since 1970. */
+  readonly end: number;
+}
+
+/** Scrapes that are compared; the real one goes on, and finds the server failing. */
+const scrapes = 15;
+
+/** Takes as many seconds as there are scrapes. */
+export async function twoWorlds(): Promise<TwoWorlds> {
+  const told: string[] = [];
+  const enough = Promise.withResolvers<void>();
+  const answer: Answer = () => {
+    const n = told.length;
+    const text = n < scrapes ? textAt(n, Date.now()) : undefined;
+    told.push(text ?? "");
+    if (n > scrapes) enough.resolve();
+    return { status: text === undefined ? 500 : 200, headers: { "content-type": "text/plain; version=0.0.4" }, body: text ?? "" };
+  };
+  const server = await serve(answer);
+  const real = await startRealPrometheus(`127.0.0.1:${server.port}`);
+  await enough.promise;
+  const heard = (await whatWasHeard(real)).slice(0, scrapes);
+  const ours = await tell(heard.map(({ time, n }) => ({ time, text: n === undefined ? undefined : told[n] })));
+  return {
+    end: heard.at(-1)?.time ?? 0,
+    real: (path, query) => ask(real.url, path, query),
+    ours: (path, query) => askOurs(ours, path, query),
+    [Symbol.asyncDispose]: async () => {
+      await real[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** When the real one asked, and which text it got; undefined: none that it took, for whatever reason. */
+async function whatWasHeard({
+  url,
+}: RealPrometheus): Promise<readonly { readonly time: number; readonly n: number | undefined }[]> {
+  const points = async (query: string) => {
+    const { body } = await ask(url, "/api/v1/query", { query });
+    const { data } = body as { data: { result: { values: [number, string][] }[] } };
+    return data.result[0]?.values.map(([seconds, value]) => [Math.round(seconds * 1_000), Number(value)] as const) ?? [];
+  };
+  const numbers = new Map(await points("scrape_number[10m]"));
+  return (await points("up[10m]")).map(([time]) => ({ time, n: numbers.get(time) }));
+}
+
+/** Ours, told the same at the same times. */
+async function tell(
+  story: readonly { readonly time: number; readonly text: string | undefined }[],
+): Promise<SimulatedPrometheus> {
+  const environment = manualEnvironment({ now: story[0]?.time ?? 0 });
+  let now: string | undefined;
+  const scrape = () => {
+    if (now === undefined) throw new Error("500");
+    return now;
+  };
+  const targets = [{ labels: { job: "test", instance: "one" }, scrape }];
+  const ours = startPrometheus({ environment, targets, intervalMs: 1e9 });
+  for (const { time, text } of story) {
+    await environment.clock.advance(time - environment.clock.now());
+    now = text;
+    await ours.scrape();
+  }
+  return ours;
+}
+
+async function ask(url: string, path: string, query: Asked): Promise<Answered> {
+  const answer = await fetch(`${url}${path}?${new URLSearchParams(query)}`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+async function askOurs(ours: SimulatedPrometheus, path: string, query: Asked): Promise<Answered> {
+  const { status, body } = await ours.request({ method: "GET", path, query });
+  return { status, body: JSON.parse(body as string) };
+}
+
+/** An answer without what is nobody's business: the order of series, and the last digits of sums. */
+export function comparable({ status, body }: Answered): object {
+  const { data, ...rest } = body as { data?: { resultType: string; result: unknown } };
+  const isList = data !== undefined && (data.resultType === "vector" || data.resultType === "matrix");
+  if (!isList || !Array.isArray(data.result)) return { status, ...rest, data: rounded(data) };
+  const result = data.result.map((each) => JSON.stringify(rounded(each))).sort();
+  return { status, ...rest, resultType: data.resultType, result };
+}
+
+function rounded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value === "object" && value !== null) {
+    const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(fields.map(([key, each]) => [key, key === "metric" ? each : rounded(each)]));
+  }
+  return typeof value === "string" && /^-?\d/.test(value) ? Number(value).toPrecision(12) : value;
+}
