@@ -9,7 +9,6 @@ const runtime = await import("@memhog/runtime");
 const { connect, controller, done, leanMetadata, Namespace, operator, Pod, silentLogger, systemEnvironment, view } = runtime;
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
 
 /** What a memory autoscaler keeps of a pod. */
 const PodMemory = view(Pod, {
@@ -52,6 +51,7 @@ const log = {
   },
 };
 const client = await connect({ kubeconfig, environment: systemEnvironment(), rateLimit: { qps: 5_000, burst: 5_000 } });
+delay.enable(); // from here on, as client-node's: the configuration is read, the work begins
 const endpoints = { metricsBindAddress: "0", healthProbeBindAddress: "0" };
 const running = operator({ name: "bench", controllers: [pods], client, log, ...endpoints }).run();
 
