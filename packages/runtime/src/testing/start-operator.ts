@@ -1,0 +1,81 @@
+// An operator for tests on an API server, as a process of its own would be: its own client, its own caches. It keeps a
+// journal, and it can be killed at any of its writes, which is how promise C1 is tried.
+import type { Journal, JournalEntry } from "../client/journal.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { operator } from "../operator/operator.ts";
+import type { OperatorOptions } from "../operator/options.ts";
+import { eventually } from "./eventually.ts";
+import { journaledClient } from "./journaled-client.ts";
+
+export interface StartOperatorOptions extends OperatorOptions {
+  readonly kubeconfig: string;
+}
+
+/** Whether the server still gets the write at which an operator dies. */
+export type Moment = "before" | "after";
+
+export interface OperatorUnderTest extends AsyncDisposable {
+  readonly journal: Journal;
+  /** How often it has looked at an object, all of them together. */
+  reconciles(): Promise<number>;
+  /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
+  dieAt(write: number, when: Moment): Promise<void>;
+  /** Stops it; one that is dead stays so. */
+  stop(): Promise<void>;
+}
+
+/** Starts it, without ports, logs or signals unless the options ask for them. Whatever it does ends with `stop`. */
+export async function startOperator(options: StartOperatorOptions): Promise<OperatorUnderTest> {
+  const client = await journaledClient({ kubeconfig: options.kubeconfig });
+  const ending = new AbortController();
+  const program = operator({
+    ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
+    process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
+    ...options,
+    client,
+  });
+  const running = program.run(ending.signal).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  let killed = false;
+  const stop = async () => {
+    ending.abort();
+    const failed = await running;
+    await client.close();
+    if (failed !== undefined && !killed) throw failed.error; // one that was killed does not end in order
+  };
+  const dieAt = (write: number, when: Moment) =>
+    silence(client.journal, write, when, () => {
+      killed = true;
+    });
+  const reconciles = async () => sumOfReconciles((await program.metrics.text()).body);
+  return { journal: client.journal, reconciles, dieAt, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function silence(journal: Journal, write: number, when: Moment, then: () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<JournalEntry>();
+  let writes = 0;
+  journal.fault = (call) => {
+    if (writes === write) return { kind: "vanish" };
+    if (isWrite(call)) writes += 1;
+    if (writes < write) return undefined;
+    then();
+    resolve(call);
+    return { kind: when === "after" ? "lose" : "vanish" };
+  };
+  const last = await promise;
+  // Whoever stopped the operator any earlier would take the write back that the server is to get.
+  await eventually(
+    () => last.error,
+    (lost) => lost !== undefined,
+  );
+}
+
+/** Events are told in the background, and nothing depends on them. */
+const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
+
+function sumOfReconciles(metrics: string): number {
+  const counts = metrics.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
