@@ -1,9 +1,9 @@
 // C1: an operator that is killed at any write of a scale-up. Its successor finishes the work: exactly as many pods are made
 // as were asked for, none twice, and none is taken back.
 import { Pod } from "@memhog/runtime";
-import { eventually } from "@memhog/runtime/testing";
+import { eventually, type Moment } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
-import { type Moment, stage } from "./stage.fixture.ts";
+import { stage } from "./stage.fixture.ts";
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 

@@ -11,12 +11,13 @@ import {
   child,
   condition,
   declarative,
+  done,
   isControlledBy,
+  type Outcome,
   Pod,
   type Seen,
   type Stored,
   type Wanted,
-  waitForChange,
 } from "@memhog/runtime";
 import { Gordon } from "./api.ts";
 import { isOver, isReady, patienceWith, podFor, selectorOf } from "./pods.ts";
@@ -30,7 +31,7 @@ export interface GordonsOptions {
 
 /** The controller. */
 export function gordons({ image, ...options }: GordonsOptions) {
-  const decide = (gordon: Stored<Gordon>, seen: Seen<typeof Gordon | typeof Pod>) => decidePods(gordon, seen, image);
+  const decide = (gordon: Stored<Gordon>, seen: World) => decidePods(gordon, seen, image);
   const whenStuck = ({ message }: Error, { status }: Stored<Gordon>) => ({
     ...{ replicas: 0, readyReplicas: 0, pods: [], ...status },
     conditions: [condition(Gordon, "Ready", "Stuck", message.slice(0, 1000))],
@@ -45,37 +46,32 @@ function whoseNameItHas({ metadata: { namespace = "", name } }: Stored<Pod>) {
 }
 
 /** What should be, given what is seen. */
-export function decidePods(gordon: Stored<Gordon>, seen: Seen<typeof Gordon | typeof Pod>, image: string): Wanted<typeof Gordon> {
+export function decidePods(gordon: Stored<Gordon>, seen: World, image: string): Wanted<typeof Gordon> {
   const { namespace = "", uid } = gordon.metadata;
   const ours = seen.children(Pod).filter((pod) => isControlledBy(pod, uid));
-  const over = ours.filter(isOver);
-  const leave = new Set(over.filter((pod) => patienceWith(pod, seen.now) <= 0).map(({ metadata }) => metadata.name));
-  const pods = Array.from({ length: gordon.spec.gordon.replicas }, (_, ordinal) => podFor(gordon, ordinal, image));
-  const taken = pods.filter(({ metadata: { name } }) => {
-    const there = seen.get(Pod, { namespace, name });
-    return there !== undefined && !isControlledBy(there, uid);
-  });
-  const wanted = pods.filter((pod) => !taken.includes(pod) && !leave.has(pod.metadata.name));
-  const patience = Math.min(
-    ...over.filter(({ metadata }) => !leave.has(metadata.name)).map((pod) => patienceWith(pod, seen.now)),
-  );
+  const over = ours.filter((pod) => isOver(pod) && ordinalOf(pod) < gordon.spec.gordon.replicas);
+  const replaced = over.filter((pod) => patienceWith(pod, seen.now) <= 0);
+  const all = Array.from({ length: gordon.spec.gordon.replicas }, (_, ordinal) => podFor(gordon, ordinal, image));
+  const taken = all.filter(({ metadata: { name } }) => isForeign(seen.get(Pod, { namespace, name }), uid)).map(nameOf);
+  // What is left out here is removed, and made again when it is gone.
+  const leftOut = new Set([...taken, ...replaced.map(nameOf)]);
   return {
-    children: wanted.map((pod) => child(Pod, pod)),
-    status: report(
-      gordon,
-      ours,
-      taken.map(({ metadata }) => metadata.name),
-    ),
-    events: over
-      .filter(({ metadata }) => leave.has(metadata.name))
-      .map(({ metadata, status }) => ({
-        reason: "PodReplaced",
-        note: `${metadata.name} is ${status?.phase}: ${status?.reason ?? "no reason given"}`,
-      })),
-    outcome: Number.isFinite(patience)
-      ? checkAgainIn(patience, "a pod failed right after its start; not so fast")
-      : waitForChange("everything follows from pods and gordons"),
+    children: all.filter((pod) => !leftOut.has(nameOf(pod))).map((pod) => child(Pod, pod)),
+    status: report(gordon, ours, taken),
+    events: replaced.map((pod) => ({ reason: "PodReplaced", note: `${nameOf(pod)} is ${pod.status?.phase}, and is made again` })),
+    outcome: nextLook(over.map((pod) => patienceWith(pod, seen.now)).filter((patience) => patience > 0)),
   };
+}
+
+type World = Seen<typeof Gordon | typeof Pod>;
+
+const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name;
+
+const isForeign = (pod: Stored<Pod> | undefined, uid: string) => pod !== undefined && !isControlledBy(pod, uid);
+
+function nextLook(patience: readonly number[]): Outcome {
+  if (patience.length === 0) return done();
+  return checkAgainIn(Math.min(...patience), "a pod failed right after its start; it is replaced, but not so fast");
 }
 
 function report(gordon: Stored<Gordon>, ours: readonly Stored<Pod>[], taken: readonly string[]) {
@@ -87,7 +83,7 @@ function report(gordon: Stored<Gordon>, ours: readonly Stored<Pod>[], taken: rea
   return {
     replicas: alive.length,
     readyReplicas: ready,
-    pods: alive.map(({ metadata }) => metadata.name),
+    pods: alive.map(nameOf),
     selector: selectorOf(gordon),
     conditions: [condition(Gordon, "Ready", reason, `${ready} of ${wanted} gordons are ready${others}`)],
   };

@@ -63,7 +63,7 @@ export function memcacheds({ repository, onUndesiredSize = () => {}, ...options 
         { kind: ServerPod, map: memcachedOf },
       ],
       finalizer: { name: "cache.example.com/servers", cleanUp },
-      whenStuck: ({ message }, memcached) => statusInTrouble(memcached, { reason: "Stuck", message: message.slice(0, 1000) }, []),
+      whenStuck: ({ message }, memcached) => statusInTrouble(memcached, { reason: "Stuck", message: message.slice(0, 1000) }),
       ...options,
     },
     reconcile,
@@ -92,7 +92,7 @@ async function reportConflict(memcached: Stored<Memcached>, ctx: Ctx): Promise<O
   const message = `Deployment ${memcached.metadata.name} belongs to someone else and is left alone; rename or remove one of them`;
   const before = memcached.status?.conditions?.find(({ type }) => type === "Degraded");
   if (before?.reason !== "NameConflict") ctx.event(memcached, { type: "Warning", reason: "NameConflict", note: message });
-  await ctx.setStatus(memcached, statusInTrouble(memcached, { reason: "NameConflict", message }, []));
+  await ctx.setStatus(memcached, statusInTrouble(memcached, { reason: "NameConflict", message }));
   return waitForChange("somebody has to remove that Deployment or rename this Memcached");
 }
 

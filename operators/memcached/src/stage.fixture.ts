@@ -1,88 +1,11 @@
-// For tests on an API server: a namespace with the kind in it, an operator with a journal, and somebody who plays the kubelet
+// For tests on an API server: a namespace with the kind in it, operators, and somebody who plays the kubelet
 // where there is no node.
 import { testCluster } from "@memhog/localcluster/testing";
-import {
-  type Client,
-  connect,
-  crdOf,
-  Deployment,
-  Event,
-  operator,
-  Pod,
-  type Stored,
-  silentLogger,
-  systemEnvironment,
-} from "@memhog/runtime";
-import { type EventuallyOptions, eventually, type Journal, type JournalEntry, journaledClient } from "@memhog/runtime/testing";
+import { type Client, connect, crdOf, Deployment, Event, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
+import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
 import { Memcached } from "./api.ts";
 import { name } from "./manifests.ts";
 import { memcacheds } from "./memcacheds.ts";
-
-/** An operator as a process of its own would be: its own client, its own caches. */
-export interface Instance extends AsyncDisposable {
-  readonly journal: Journal;
-  /** How often it has looked at an object, all of them together. */
-  reconciles(): Promise<number>;
-  /** How often a size was found to be undesired. */
-  readonly undesired: number;
-  /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
-  dieAt(write: number): Promise<void>;
-  stop(): Promise<void>;
-}
-
-async function startInstance(kubeconfig: string, namespace: string): Promise<Instance> {
-  const client = await journaledClient({ kubeconfig });
-  const ending = new AbortController();
-  let undesired = 0;
-  const onUndesiredSize = () => {
-    undesired += 1;
-  };
-  const program = operator({
-    ...{
-      name,
-      controllers: [memcacheds({ repository: "memcached", resyncMs: 200, onUndesiredSize })],
-      namespaces: [namespace],
-      client,
-    },
-    ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
-    process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
-  });
-  const running = program.run(ending.signal);
-  const reconciles = async () => sumOf(await program.metrics.text());
-  const stop = async () => {
-    ending.abort();
-    await running.catch(() => {}); // one that was killed does not end in order
-    await client.close();
-  };
-  return {
-    ...{ journal: client.journal, reconciles, dieAt: (write) => dieAt(client.journal, write), stop, [Symbol.asyncDispose]: stop },
-    get undesired() {
-      return undesired;
-    },
-  };
-}
-
-function dieAt(journal: Journal, write: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let writes = 0;
-  journal.fault = (call) => {
-    if (writes < write && !isWrite(call)) return undefined;
-    writes += 1;
-    if (writes < write) return undefined;
-    resolve();
-    return { kind: writes === write ? "lose" : "vanish" };
-  };
-  return promise;
-}
-
-/** The sum of the counters of reconciles. */
-function sumOf({ body }: { readonly body: string }): number {
-  const counts = body.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-/** Events are told in the background, and nothing depends on them. */
-const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
 
 /** What the one who plays the kubelet says about a pod. */
 export type Fate = "Ready" | "ErrImagePull";
@@ -96,11 +19,17 @@ export async function stage() {
   const closing = new AsyncDisposableStack();
   closing.use(cluster);
   closing.use(client);
+  const undesired: string[] = []; // told by all operators of the test
   const kubelet = playKubelet(client, namespace);
   closing.defer(kubelet.stop);
   return {
-    ...{ cluster, client, namespace, kubelet, ...helpers(client, namespace) },
-    start: async (kubeconfig = cluster.kubeconfig) => closing.use(await startInstance(kubeconfig, namespace)),
+    ...{ cluster, client, namespace, kubelet, undesired, ...helpers(client, namespace) },
+    start: async (kubeconfig = cluster.kubeconfig) => {
+      const controllers = [
+        memcacheds({ repository: "memcached", resyncMs: 200, onUndesiredSize: () => undesired.push(namespace) }),
+      ];
+      return closing.use(await startOperator({ name, controllers, kubeconfig, namespaces: [namespace] }));
+    },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

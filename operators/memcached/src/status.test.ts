@@ -102,17 +102,14 @@ describe("what a Memcached says", () => {
     expect(status).toMatchObject({ nodes: ["a", "aa", "b", "c"], replicas: 4, readyReplicas: 3 });
   });
 
-  it("a conflict is said by all three, and the version that was known stays", () => {
-    const { conditions = [], version } = statusInTrouble(
-      aMemcached({}, { version: "1.6.9" }),
-      { reason: "NameConflict", message: "" },
-      [],
-    );
-    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
-      "Available=False",
-      "Progressing=False",
-      "Degraded=True",
-    ]);
-    expect(version).toBe("1.6.9");
+  it.each([
+    { reason: "NameConflict" as const, name: "a conflict: the servers that it counted are not its own", readyReplicas: 0 },
+    { reason: "Stuck" as const, name: "a refusal: the servers are as they were", readyReplicas: 3 },
+  ])("all three conditions speak of $name", ({ reason, readyReplicas }) => {
+    const before = aMemcached({}, { version: "1.6.9", replicas: 3, readyReplicas: 3, nodes: ["a", "b", "c"] });
+    const status = statusInTrouble(before, { reason, message: "" });
+    const words = (status.conditions ?? []).map(({ type, status }) => `${type}=${status}`);
+    expect(words).toEqual(["Available=False", "Progressing=False", "Degraded=True"]);
+    expect(status).toMatchObject({ version: "1.6.9", readyReplicas });
   });
 });

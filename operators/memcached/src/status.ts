@@ -42,19 +42,16 @@ export function statusOf(memcached: Stored<Memcached>, observed: Observed): Stat
   return { ...countsOf(memcached, pods), ...(version !== undefined && { version }), conditions };
 }
 
-/** What is said when nothing can be done. The version that runs, if any, is not known to be another. */
-export function statusInTrouble(
-  memcached: Stored<Memcached>,
-  { reason, message }: Trouble,
-  pods: readonly Stored<Pod>[],
-): Status {
-  const { version } = memcached.status ?? {};
+/** What is said when nothing can be done: what was known of the servers, unless they turned out not to be ours, and why. */
+export function statusInTrouble(memcached: Stored<Memcached>, { reason, message }: Trouble): Status {
+  const known = { ...countsOf(memcached, []), ...memcached.status };
+  const counts = reason === "NameConflict" ? countsOf(memcached, []) : {};
   const conditions = [
     condition(Memcached, "Available", reason, message),
     condition(Memcached, "Progressing", reason, message),
     condition(Memcached, "Degraded", reason, message),
   ];
-  return { ...countsOf(memcached, pods), ...(version !== undefined && { version }), conditions };
+  return { ...known, ...counts, conditions };
 }
 
 function countsOf({ metadata }: Stored<Memcached>, pods: readonly Stored<Pod>[]) {
