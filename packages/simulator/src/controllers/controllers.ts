@@ -37,7 +37,7 @@ export interface ControllersOptions {
 
 /** Controllers at work. */
 export interface RunningControllers extends AsyncDisposable {
-  /** Lets what is under way finish. */
+  /** Lets what is under way finish, and the last events be written: for two seconds at most, on the environment's clock. */
   stop(): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ import {
   type Outcome,
   Pod,
   type Stored,
+  type Taint,
   type Toleration,
 } from "@memhog/runtime";
 import { resolveBound } from "./percent.ts";
@@ -79,7 +80,8 @@ export function decideDaemons(set: Stored<DaemonSet>, daemons: Daemons): DaemonS
   const on = (node: Stored<Node>) => byNode.get(node.metadata.name) ?? [];
   const wanted = nodes.filter((node) => belongsOn(set, node));
   const create = wanted.filter((node) => on(node).length === 0).map(({ metadata }) => metadata.name);
-  const stray = pods.filter((pod) => !wanted.some(({ metadata }) => metadata.name === nodeOf(pod)));
+  const bearable = nodes.filter((node) => belongsOn(set, node, ["NoExecute"]));
+  const stray = pods.filter((pod) => !bearable.some(({ metadata }) => metadata.name === nodeOf(pod)));
   const spare = wanted.flatMap((node) =>
     on(node)
       .filter((pod) => !isGoing(pod))
@@ -108,9 +110,14 @@ const tolerations: readonly Toleration[] = [
   { key: "node.kubernetes.io/unschedulable", operator: "Exists", effect: "NoSchedule" },
 ];
 
-function belongsOn({ spec }: Stored<DaemonSet>, node: Stored<Node>): boolean {
+/** Whether a node should have a daemon; with NoExecute alone, whether one that is there may stay. */
+function belongsOn(
+  { spec }: Stored<DaemonSet>,
+  node: Stored<Node>,
+  effects: readonly Taint["effect"][] = ["NoSchedule", "NoExecute"],
+): boolean {
   const borne = [...(spec.template.spec.tolerations ?? []), ...tolerations];
-  const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect !== "PreferNoSchedule");
+  const taints = (node.spec?.taints ?? []).filter(({ effect }) => effects.includes(effect));
   return selects(spec.template, node) && taints.every((taint) => tolerates(borne, taint));
 }
 

@@ -45,6 +45,7 @@ export function availableInMs(pod: Stored<Pod>, minReadySeconds: number, nowMs: 
 
 /** When the first of these becomes available that is not yet; undefined if none is on its way. */
 export function nextAvailableInMs(pods: readonly Stored<Pod>[], minReadySeconds: number, nowMs: number): number | undefined {
+  if (minReadySeconds === 0) return undefined;
   const waits = pods.map((pod) => availableInMs(pod, minReadySeconds, nowMs)).filter((inMs) => inMs !== undefined && inMs > 0);
   return waits.length === 0 ? undefined : Math.min(...(waits as number[]));
 }

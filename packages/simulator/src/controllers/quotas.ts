@@ -1,5 +1,6 @@
 // ResourceQuotas: what a namespace uses of what it may. Refusing is admission's part (admission/); counting is ours.
 import {
+  type Change,
   ConfigMap,
   CronJob,
   controller,
@@ -32,7 +33,7 @@ type Any = Stored<KubernetesObject>;
 const inNamespace = (object: Any, quotas: { objects(namespace?: string): Iterable<Stored<ResourceQuota>> }) =>
   [...quotas.objects(object.metadata.namespace)].map(({ metadata }) => metadata);
 /** Only that there is one more or less, and for pods what they take, changes what is used. */
-const counts = ({ type }: { readonly type: string }) => type !== "updated";
+const counts = ({ type }: Pick<Change, "type">) => type !== "changed";
 
 export const quotas = controller(
   ResourceQuota,

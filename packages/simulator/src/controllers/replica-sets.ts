@@ -113,15 +113,17 @@ export function decideStatus(
   failure: Failure | undefined,
   nowMs: number,
 ): ReplicaSetStatus {
+  const { template, minReadySeconds = 0 } = set.spec;
+  const labels = Object.entries(template?.metadata?.labels ?? {});
+  const isLabelled = ({ metadata }: Stored<Pod>) => labels.every(([key, value]) => metadata.labels?.[key] === value);
   const active = pods.filter(isActive);
-  const labels = Object.entries(set.spec.template?.metadata?.labels ?? {});
-  const labelled = active.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value));
+  const ready = active.filter(isReady);
   return stated<ReplicaSetStatus>({
     observedGeneration: set.metadata.generation,
     replicas: active.length,
-    fullyLabeledReplicas: unlessZero(labelled.length),
-    readyReplicas: unlessZero(active.filter(isReady).length),
-    availableReplicas: unlessZero(active.filter((pod) => isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs)).length),
+    fullyLabeledReplicas: unlessZero(active.filter(isLabelled).length),
+    readyReplicas: unlessZero(ready.length),
+    availableReplicas: unlessZero(ready.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length),
     terminatingReplicas: pods.filter(isGoing).length,
     conditions: conditionsOf(set, failure, nowMs),
   });

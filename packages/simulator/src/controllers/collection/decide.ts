@@ -6,7 +6,7 @@
 //     background           no finalizer: the owner goes at once, what it owned is found without it and goes after it
 //     foregroundDeletion   what it owns goes first; the owner waits for those that say blockOwnerDeletion
 //     orphan               what it owns stays, and forgets it
-import type { KubernetesObject, OwnerReference, Stored } from "@memhog/runtime";
+import { equals, type KubernetesObject, type OwnerReference, type Stored } from "@memhog/runtime";
 
 type Any = Stored<KubernetesObject>;
 
@@ -74,6 +74,12 @@ export function stateOf(owner: Any | undefined, uid: string): OwnerState {
 export function isOfInterest(object: Any): boolean {
   const owned = (object.metadata.ownerReferences ?? []).length > 0;
   return owned || (isBeingDeleted(object) && (hasFinalizer(object, orphan) || hasFinalizer(object, foreground)));
+}
+
+/** Most changes of most objects are about something else. */
+export function isOwnedTheSame({ metadata: a }: Any, { metadata: b }: Any): boolean {
+  const same = a.uid === b.uid && a.deletionTimestamp === b.deletionTimestamp;
+  return same && equals(a.ownerReferences, b.ownerReferences) && equals(a.finalizers, b.finalizers);
 }
 
 export function isBeingDeleted({ metadata }: Any): boolean {

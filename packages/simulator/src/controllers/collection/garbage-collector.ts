@@ -27,6 +27,7 @@ import {
   decideOwner,
   foreground,
   isOfInterest,
+  isOwnedTheSame,
   type OwnerState,
   type Ownership,
   orphan,
@@ -115,6 +116,7 @@ export class GarbageCollector {
 
   /** A change may matter to the object, to what it owns, and to its owners that wait for it. */
   #changed(kind: Kind, { type, object, previous }: Change): void {
+    if (type === "changed" && previous !== undefined && isOwnedTheSame(object, previous)) return;
     const owners = [...(object.metadata.ownerReferences ?? []), ...(previous?.metadata.ownerReferences ?? [])];
     for (const { uid } of owners) this.#consider(this.#withUid(uid));
     if (type === "removed") for (const item of this.#dependentsOf(object)) this.#consider(item);

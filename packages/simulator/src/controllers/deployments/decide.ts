@@ -30,7 +30,7 @@ export interface Plan extends Generations {
   readonly revision: number;
 }
 
-/** `pods`: all that belong to one of the ReplicaSets. */
+/** `pods`: all that belong to one of the ReplicaSets; only Recreate asks for them. */
 export function decideRollout(
   deployment: Stored<Deployment>,
   replicaSets: readonly Stored<ReplicaSet>[],

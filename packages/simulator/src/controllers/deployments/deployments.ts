@@ -41,7 +41,8 @@ export const deployments = controller(
     const deployment = ctx.get(Deployment, ref);
     if (deployment === undefined || isGoing(deployment)) return done();
     const replicaSets = ctx.list(ReplicaSet, { ownedBy: deployment }).filter((set) => !isGoing(set));
-    const pods = replicaSets.flatMap((set) => ctx.list(Pod, { ownedBy: set }));
+    const recreates = deployment.spec.strategy?.type === "Recreate";
+    const pods = recreates ? replicaSets.flatMap((set) => ctx.list(Pod, { ownedBy: set })) : [];
     const plan = decideRollout(deployment, replicaSets, pods);
 
     const carryOut = async (step: Step) => {
