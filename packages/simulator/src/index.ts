@@ -18,3 +18,6 @@ export { type CrashingTransport, type CrashOptions, crashAt } from "./faults/cra
 export { type Fault, type FaultPlan, type FaultShares, type FaultyRequest, randomFaults } from "./faults/fault.ts";
 export { type Faults, type FaultsOptions, makeFaults } from "./faults/faults.ts";
 export { type ServerJournal, serverJournal } from "./faults/journal.ts";
+export { startHollowNodes, type HollowNodes } from "./nodes/hollow-nodes.ts";
+export type { HollowNodesOptions } from "./nodes/options.ts";
+export { wholeCluster, type WholeClusterOptions } from "./whole-cluster.ts";

@@ -2,7 +2,7 @@ import { Deployment, Node, Pod } from "@memhog/runtime";
 import { manualEnvironment, seededRandom } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { startSimulator } from "../simulator.ts";
-import { wholeCluster } from "../testing/parts.ts";
+import { wholeCluster } from "../whole-cluster.ts";
 import { type FaultShares, randomFaults } from "./fault.ts";
 import { makeFaults } from "./faults.ts";
 import { serverJournal } from "./journal.ts";

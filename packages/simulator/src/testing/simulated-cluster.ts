@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { type Client, Namespace, NotFoundError, type RawRequest, ServiceAccount, systemEnvironment } from "@memhog/runtime";
 import { eventually } from "@memhog/runtime/testing";
 import { type Simulator, startSimulator } from "../simulator.ts";
+import { wholeCluster } from "../whole-cluster.ts";
 import { applyAll } from "./apply.ts";
 import type { Cluster, ClusterObject } from "./cluster.ts";
-import { wholeCluster } from "./parts.ts";
 import { pathsOf } from "./paths.ts";
 
 const namespace = "test";
