@@ -1,4 +1,5 @@
 // What people see of gordons through kubectl.
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { namesOf, stage } from "./stage.fixture.ts";
 
@@ -39,4 +40,12 @@ it.each([
 it("a name that does not fit into a label is refused", async () => {
   await using on = await stage();
   await expect(on.ask("a".repeat(64), 1)).rejects.toThrow("at most 63 characters");
+});
+
+it("the API server accepts every folder of deploy/ with kubectl apply -k, and the samples", async () => {
+  await using on = await stage();
+  const deploy = join(import.meta.dirname, "../deploy");
+  const dryRun = ["apply", "--dry-run=server", "--namespace=default"];
+  for (const folder of ["", "crd", "operator", "cluster-wide"]) await on.cluster.kubectl(...dryRun, "-k", join(deploy, folder));
+  await on.cluster.kubectl(...dryRun, "-f", join(deploy, "samples"));
 });

@@ -1,4 +1,5 @@
 // What people see of Memcacheds through kubectl.
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { stage } from "./stage.fixture.ts";
 
@@ -36,4 +37,13 @@ it.each([
 it("what is not asked for is as usual", async () => {
   await using on = await stage();
   expect((await on.ask("a", {})).spec).toEqual({ size: 3, version: "1.6", containerPort: 11211 });
+});
+
+it("the API server accepts every folder of deploy/ with kubectl apply -k, and the samples", async () => {
+  await using on = await stage();
+  const deploy = join(import.meta.dirname, "../deploy");
+  const dryRun = ["apply", "--dry-run=server", "--namespace=default"];
+  for (const folder of ["", "crd", "operator", "cluster-wide", "with-webhooks"])
+    await on.cluster.kubectl(...dryRun, "-k", join(deploy, folder));
+  await on.cluster.kubectl(...dryRun, "-f", join(deploy, "samples"));
 });

@@ -1,4 +1,6 @@
-// The README is true: its commands are run, and they say what it says.
+// The README is true: the program is started as it says, its commands are run, and they say what it shows.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -22,9 +24,21 @@ const withoutAges = (text: string) =>
     .replace(/ +/g, " ")
     .trim();
 
+/** The program, as from a terminal; on SIGTERM it ends in order. */
+function start(...flags: readonly string[]): AsyncDisposable {
+  const nowhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
+  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), ...flags, ...nowhere], { stdio: "ignore" });
+  const close = async () => {
+    child.kill("SIGTERM");
+    const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
+    expect(code).toBe(0);
+  };
+  return { [Symbol.asyncDispose]: close };
+}
+
 it("the README shows what happens", async () => {
   await using on = await stage();
-  await on.start();
+  await using _program = start("--kubeconfig", on.cluster.kubeconfig, "--namespace", on.namespace, "--install-crds");
   for (const { command, says } of await commandsIn(join(import.meta.dirname, "../README.md"))) {
     const [program, ...args] = command.split(" ");
     expect(program).toBe("kubectl");
