@@ -32,28 +32,33 @@ import { report } from "./status.ts";
 type Any = Stored<KubernetesObject>;
 const inNamespace = (object: Any, quotas: { objects(namespace?: string): Iterable<Stored<ResourceQuota>> }) =>
   [...quotas.objects(object.metadata.namespace)].map(({ metadata }) => metadata);
-/** Only that there is one more or less, and for pods what they take, changes what is used. */
-const counts = ({ type }: Pick<Change, "type">) => type !== "changed";
+/**
+ * What is added, admission has booked before it was stored; to count then, from a cache that has not seen it yet, would give it
+ * back. So we count what is gone, as the real controller does, and everything when a quota is new.
+ */
+const isLess = ({ type }: Pick<Change, "type">) => type === "removed";
 
 export const quotas = controller(
   ResourceQuota,
   {
     name: "resourcequota",
+    when: ({ type, object, previous }) => type !== "changed" || !equals(object.spec, previous?.spec),
     watches: [
       {
         kind: Pod,
-        when: ({ object, previous }) => previous === undefined || !equals(usageOf(object), usageOf(previous)),
+        when: ({ type, object, previous }) =>
+          type === "removed" || (hasEnded(object) && previous !== undefined && !hasEnded(previous)),
         map: inNamespace,
       },
-      { kind: PersistentVolumeClaim, when: counts, map: inNamespace },
-      { kind: ConfigMap, when: counts, map: inNamespace },
-      { kind: Secret, when: counts, map: inNamespace },
-      { kind: Service, when: counts, map: inNamespace },
-      { kind: Deployment, when: counts, map: inNamespace },
-      { kind: ReplicaSet, when: counts, map: inNamespace },
-      { kind: StatefulSet, when: counts, map: inNamespace },
-      { kind: Job, when: counts, map: inNamespace },
-      { kind: CronJob, when: counts, map: inNamespace },
+      { kind: PersistentVolumeClaim, when: isLess, map: inNamespace },
+      { kind: ConfigMap, when: isLess, map: inNamespace },
+      { kind: Secret, when: isLess, map: inNamespace },
+      { kind: Service, when: isLess, map: inNamespace },
+      { kind: Deployment, when: isLess, map: inNamespace },
+      { kind: ReplicaSet, when: isLess, map: inNamespace },
+      { kind: StatefulSet, when: isLess, map: inNamespace },
+      { kind: Job, when: isLess, map: inNamespace },
+      { kind: CronJob, when: isLess, map: inNamespace },
     ],
     may: [may(ResourceQuota, "update", { subresource: "status" })],
   },
@@ -149,9 +154,4 @@ function usedOf(
       return found === undefined ? undefined : count(found);
     }
   }
-}
-
-/** What of a pod is counted. */
-function usageOf(pod: Stored<Pod>): unknown {
-  return [hasEnded(pod), requestsOf(pod), limitsOf(pod)];
 }
