@@ -105,7 +105,6 @@ export const replicaSets: KindEntry = builtIn("apps", "v1", "ReplicaSet", {
   generation: "spec",
   table: { "spec!": { replicas: 1, ...template }, "status!": { replicas: 0 } },
   validate: judged("deployment", (object, old) => immutable("spec.selector", object, old)),
-  selectableFields: { "status.replicas": (object) => String(valueAt(object, "status", "replicas") ?? 0) },
   columns: [
     nameColumn,
     count("Desired", ".spec.replicas"),
@@ -194,7 +193,6 @@ function ownerText({ metadata }: ApiObject): string {
 }
 
 export const controllerRevisions: KindEntry = builtIn("apps", "v1", "ControllerRevision", {
-  opaque: ["data"],
   validate: (object, old) => immutable("data", object, old),
   columns: [nameColumn, text("Controller", ownerText), text("Revision", at(".revision", 0)), ageColumn],
 });

@@ -36,7 +36,8 @@ function goInto(object: JsonObject, field: string, table: Defaults, make: boolea
 
 function fill(object: JsonObject, field: string, value: unknown): void {
   if (object[field] !== undefined && object[field] !== null) return;
-  const computed = typeof value === "function" ? value(object) : draftOf(value);
+  // A copy: what stands in a table must not end up in two objects.
+  const computed = draftOf(typeof value === "function" ? value(object) : value);
   if (computed !== undefined) object[field] = computed;
 }
 

@@ -32,7 +32,7 @@ export interface KindEntry {
   readonly prepare?: (draft: Draft, context: PrepareContext) => void;
   /** Writes what was left out. Also run on a draft made by a patch. Must be idempotent. */
   readonly defaults?: (draft: Draft) => void;
-  /** Drops what the schema does not know, and says what that was (for `fieldValidation`). Only custom resources do. */
+  /** Drops what the kind does not know, and says what that was (for `fieldValidation`). @throws ShapeError */
   readonly prune?: (draft: Draft) => readonly string[];
   /** Complaints about the whole object. `old` is there for an update. */
   readonly validate?: (object: ApiObject, old: ApiObject | undefined, context: ValidateContext) => readonly FieldError[];
@@ -44,10 +44,10 @@ export interface KindEntry {
   /** What `kubectl get` shows. @default Name and Created At */
   readonly columns?: readonly Column[];
 
-  /** Top-level fields whose inside belongs to somebody else and is kept as it came. */
-  readonly opaque?: readonly string[];
   /** Told to whoever uses it, in a Warning header. */
   readonly warning?: string;
+  /** A creation may bring a status: nodes register with theirs. @default false */
+  readonly createsStatus?: boolean;
   /** An update of what is not there creates it. @default false */
   readonly createOnUpdate?: boolean;
   /** An update must bring the resourceVersion it was read with. @default false */

@@ -91,6 +91,9 @@ const changeable =
 /** What an update may change of a pod: images, a deadline that gets shorter, more tolerations; scheduling gates may go. */
 export function podUpdateErrors(object: ApiObject, old: ApiObject): readonly FieldError[] {
   const [now, before] = [objectAt(object, "spec"), objectAt(old, "spec")];
+  const fields = ["containers", "initContainers"].filter((each) => listAt(now, each).length !== listAt(before, each).length);
+  if (fields.length > 0)
+    return fields.map((each) => forbiddenField(`spec.${each}`, "pod updates may not add or remove containers"));
   const gone = listAt(before, "tolerations").some((each) => !listAt(now, "tolerations").some((kept) => sameJson(each, kept)));
   if (sameJson(withoutChangeable(now), withoutChangeable(before)) && !gone) return deadlineErrors(now, before);
   return [forbiddenField("spec", changeable)];

@@ -1,7 +1,9 @@
 // What rows of the table have in common.
 import type { Draft } from "../json.ts";
 import { applyDefaults, type Defaults } from "./defaults.ts";
+import { typeNameOf } from "./field-table.ts";
 import type { KindEntry, SubresourceEntry, Verb } from "./kind-entry.ts";
+import { shape } from "./shape.ts";
 
 export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -34,6 +36,7 @@ export function builtIn(group: string, version: string, kind: string, { table, .
     singular,
     plural: row.plural ?? `${singular}s`,
     namespaced: row.namespaced ?? true,
+    prune: (draft) => shape(draft, typeNameOf({ group, version, kind })),
     ...row,
     ...(defaults && { defaults }),
   };

@@ -4,27 +4,33 @@ import type { KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import type { ApiRequest, ApiResponse } from "./handler.ts";
 import type { Page } from "./list.ts";
-import type { StatusBody } from "./status-error.ts";
+import { notAcceptable, type StatusBody } from "./status-error.ts";
 import { type IncludeObject, partial, tableOf } from "./table.ts";
 
 export type Form = "object" | "table" | "metadata";
 
 /**
- * What the Accept header asks for. Only JSON is spoken; protobuf is always asked for together with JSON, and a form that
- * is not known falls through to the next one.
+ * What the Accept header asks for. Only JSON is spoken: clients that would like protobuf better ask for both, and a form
+ * that is not known falls through to the next one. @throws StatusError
  */
 export function formOf({ headers = {} }: ApiRequest): Form {
-  for (const choice of (headers.accept ?? "").split(",")) {
-    const [type = "", ...parameters] = choice.split(";").map((each) => each.trim());
-    const wanted = new Map(parameters.map((each) => each.split("=") as [string, string]));
-    if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
-    const as = wanted.get("as");
-    if (as === undefined) return "object";
-    if (wanted.get("g") !== "meta.k8s.io" || wanted.get("v") !== "v1") continue;
-    if (as === "Table") return "table";
-    if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") return "metadata";
+  const choices = (headers.accept || "*/*").split(",").map((choice) => choice.split(";").map((each) => each.trim()));
+  const spoken = choices.filter(([type = ""]) => spokenTypes.includes(type));
+  for (const [, ...parameters] of spoken) {
+    const form = formFor(new Map(parameters.map((each) => each.split("=") as [string, string])));
+    if (form !== undefined) return form;
   }
-  return "object";
+  throw notAcceptable(spoken.length > 0);
+}
+
+const spokenTypes = ["application/json", "application/*", "*/*"];
+
+function formFor(wanted: ReadonlyMap<string, string>): Form | undefined {
+  const as = wanted.get("as");
+  if (as === undefined) return "object";
+  if (wanted.get("g") !== "meta.k8s.io" || wanted.get("v") !== "v1") return undefined;
+  if (as === "Table") return "table";
+  return as === "PartialObjectMetadata" || as === "PartialObjectMetadataList" ? "metadata" : undefined;
 }
 
 export interface AnswerContext {

@@ -75,7 +75,17 @@ async function answerAbout(core: ServerCore, target: Target, request: ApiRequest
   const warnings: string[] = kind.warning === undefined ? [] : [kind.warning];
   const call = { core, target, request, warn: (text: string) => warnings.push(text) };
   const handler = target.subresource !== undefined && leadsOut(target.subresource) ? connect : (doorOf(call) ?? handlers[verb]);
-  return withWarnings(await handler(call), warnings);
+  return withWarnings(await refusalsAnswered(handler(call)), warnings);
+}
+
+/** What was warned of before a refusal is told with it. */
+async function refusalsAnswered(answer: Promise<ApiResponse>): Promise<ApiResponse> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof StatusError) return statusAnswer(error.body);
+    throw error;
+  }
 }
 
 const handlers: Readonly<Record<Verb, VerbHandler>> = {

@@ -1,7 +1,5 @@
 // From the body of a request to a draft: parsed, of the right kind, at the right place, with everything left out filled in.
 import { type Draft, isObject, type JsonObject } from "../json.ts";
-import { canonicalize } from "../kinds/canonical.ts";
-import type { KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import type { Target } from "./core.ts";
 import type { ApiRequest } from "./handler.ts";
@@ -43,14 +41,17 @@ function unrecognized(kind: string, why: string) {
   );
 }
 
-/** The draft in a body: its type checked or filled in, in the form that Go would give it. @throws StatusError */
-export function draftIn(body: JsonObject, expected: Expected, entry?: KindEntry): Draft {
+/** The draft in a body: its type checked or filled in. @throws StatusError */
+export function draftIn(body: JsonObject, expected: Expected): Draft {
   const apiVersion = apiVersionOf(expected);
   const found = { apiVersion: body.apiVersion || apiVersion, kind: body.kind || expected.kind };
   if (found.apiVersion !== apiVersion || found.kind !== expected.kind) throw wrongType(found, expected, apiVersion);
-  const draft = { ...body, ...found, metadata: isObject(body.metadata) ? body.metadata : {} } as Draft;
-  if (entry?.customResource === undefined) canonical(draft, expected, entry?.opaque ?? []);
-  return draft;
+  const { metadata = {} } = body;
+  if (metadata !== null && !isObject(metadata)) {
+    const why = `json: cannot unmarshal ${typeOf(metadata)} into Go struct field ${expected.kind}.metadata of type v1.ObjectMeta`;
+    throw cannotBeHandled(expected.kind, expected.version, expected.kind, why);
+  }
+  return { ...body, ...found, metadata: metadata ?? {} } as Draft;
 }
 
 function wrongType(found: { readonly apiVersion: unknown; readonly kind: unknown }, expected: Expected, apiVersion: string) {
@@ -73,22 +74,8 @@ function groupAndVersion(apiVersion: string): { readonly group: string; readonly
   return second === undefined ? { group: "", version: first } : { group: first, version: second };
 }
 
-function cannotBeHandled(kind: string, version: string, as: string, why: string) {
+export function cannotBeHandled(kind: string, version: string, as: string, why: string) {
   return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${as}: ${why}`);
-}
-
-const quantityText = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-
-function canonical(draft: Draft, { kind, version }: Expected, opaque: readonly string[]): void {
-  const kept = Object.fromEntries(opaque.map((field) => [field, draft[field]]));
-  for (const field of opaque) delete draft[field];
-  try {
-    canonicalize(draft);
-  } catch {
-    throw cannotBeHandled(kind, version, kind, quantityText);
-  }
-  for (const field of opaque) if (kept[field] !== undefined) draft[field] = kept[field];
-  draft.metadata ??= {};
 }
 
 /** Puts the draft where the request says it is. @throws StatusError if it says otherwise itself */
@@ -96,7 +83,7 @@ export function place(draft: Draft, { kind, namespace }: Target): void {
   const { metadata } = draft;
   if (!kind.namespaced || metadata.namespace === "") delete metadata.namespace;
   if (!kind.namespaced) return;
-  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+  if (metadata.namespace !== undefined && metadata.namespace !== null && metadata.namespace !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (namespace !== undefined) metadata.namespace = namespace;
@@ -106,7 +93,7 @@ export function place(draft: Draft, { kind, namespace }: Target): void {
 export function mustBeNamed(draft: Draft, name: string): void {
   const found = draft.metadata.name;
   if (found === name) return;
-  throw found === undefined
+  throw found === undefined || found === null || found === ""
     ? badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
     : badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
 }

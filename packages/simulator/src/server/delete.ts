@@ -109,7 +109,8 @@ function markedGracefully(
   { gracePeriodSeconds: asked }: DeleteOptions,
 ): Marked {
   const needed = kind.gracePeriod?.(before) ?? 0;
-  const seconds = needed === 0 ? 0 : Math.max(0, asked ?? needed);
+  // Less than nothing is one second: the real server's way of saying "as soon as possible, but gracefully".
+  const seconds = needed === 0 ? 0 : asked !== undefined && asked < 0 ? 1 : (asked ?? needed);
   const { deletionTimestamp, deletionGracePeriodSeconds: left = 0 } = before.metadata;
   const { metadata } = draft;
   if (deletionTimestamp === undefined) {

@@ -7,7 +7,7 @@ import { asServed, type ServerCore, storedKindOf, type Target } from "./core.ts"
 import { numberIn, type Query, textIn } from "./query.ts";
 import { listVersionIn } from "./resource-version.ts";
 import { type Filter, filterIn } from "./selectors.ts";
-import { expired, tooLargeResourceVersion } from "./status-error.ts";
+import { badRequest, expired, tooLargeResourceVersion } from "./status-error.ts";
 
 export interface Page {
   readonly items: readonly ApiObject[];
@@ -50,6 +50,9 @@ interface Moment {
 function momentOf({ storage }: ServerCore, query: Query): Moment {
   const asked = listVersionIn(query);
   const token = textIn(query, "continue");
+  if (token !== undefined && asked.version !== undefined && asked.version > 0n) {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
   if (token !== undefined) return decodeContinue(token);
   if (asked.version !== undefined && asked.version > storage.version) {
     throw tooLargeResourceVersion(asked.version, storage.version);

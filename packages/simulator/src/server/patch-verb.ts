@@ -1,16 +1,14 @@
 // PATCH: which of the four languages, of what (the object, or its Scale), and whether apply creates.
 import { type ApiObject, type Draft, draftOf, isObject } from "../json.ts";
-import { canonicalize } from "../kinds/canonical.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import { json, objectAnswer } from "./answer.ts";
 import { nowText, refOf, storedKindOf, type Target } from "./core.ts";
 import { mustBeNamed, place } from "./decode.ts";
-import { invalid as invalidField } from "./field-error.ts";
 import type { ApiRequest } from "./handler.ts";
 import type { PatchCall, PatchType } from "./patching.ts";
 import { flagIn, textIn } from "./query.ts";
-import { badRequest, invalid, StatusError } from "./status-error.ts";
+import { badRequest, invalid, invalidPatch, StatusError } from "./status-error.ts";
 import { scaleOf, withScale } from "./subresources/scale.ts";
 import type { VerbHandler } from "./verbs.ts";
 import { createObject, updateObject } from "./write.ts";
@@ -27,7 +25,11 @@ export const patch: VerbHandler = async ({ core, target, request, warn }) => {
   const { kind, name = "" } = target;
   const { query = {} } = request;
   const type = typeOf(request, kind);
-  const writeCall = { ...writeCallOf(request, target, "PatchOptions", warn), applied: type === "apply" };
+  const writeCall = {
+    ...writeCallOf(request, target, "PatchOptions", warn),
+    applied: type === "apply",
+    patched: type !== "apply",
+  };
   if (type === "apply" && textIn(query, "fieldManager") === undefined) throw managerRequired();
   const force = flagIn(query, "force");
   const common = { type, patch: parsed(request, type), kind, manager: writeCall.manager, force };
@@ -47,16 +49,16 @@ export const patch: VerbHandler = async ({ core, target, request, warn }) => {
   const missing = core.storage.get(storedKindOf(kind), refOf(target, name)) === undefined;
   if (missing && type === "apply" && target.subresource === undefined) {
     const draft = placed(core.patching.patch(callOn(undefined)), target);
+    delete draft.metadata.resourceVersion; // of something that is no more, perhaps; applying does not mind
     return objectAnswer(kind, await createObject(core, writeCall, draft), context, 201);
   }
   const object = await updateObject(core, writeCall, (old) => placed(core.patching.patch(callOn(draftOf(old))), target));
   return objectAnswer(kind, object, context);
 };
 
-/** What a patch made of an object must still be the same object, in canonical form. */
+/** What a patch made of an object must still be the same object. */
 function placed(draft: Draft, target: Target): Draft {
   mustBeSameType(draft, target.kind);
-  if (target.kind.customResource === undefined) canonicalize(draft);
   draft.metadata ??= {};
   place(draft, target);
   mustBeNamed(draft, target.name ?? "");
@@ -67,7 +69,7 @@ function mustBeSameType(draft: Draft, kind: KindEntry): void {
   const { apiVersion, kind: found } = draft;
   if (found === kind.kind && apiVersion === apiVersionOf(kind)) return;
   const why = `no kind "${found}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
-  throw invalid({ group: "", kind: "" }, "", [invalidField("patch", JSON.stringify(draft), why)]);
+  throw invalidPatch(draft, why);
 }
 
 function typeOf({ headers = {} }: ApiRequest, kind: KindEntry): PatchType {

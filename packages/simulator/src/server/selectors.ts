@@ -48,6 +48,13 @@ function readerOf(field: string, kind: KindEntry): (object: ApiObject) => string
   if (field === "metadata.name") return ({ metadata }) => metadata.name ?? "";
   if (field === "metadata.namespace" && kind.namespaced) return ({ metadata }) => metadata.namespace ?? "";
   const read = kind.selectableFields?.[field];
-  if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+  if (read === undefined) throw badRequest(unsupported(field, kind));
   return read;
+}
+
+/** Kinds that select by fields of their own say no in other words than those that do not. */
+function unsupported(field: string, { kind, selectableFields, customResource }: KindEntry): string {
+  if (kind === "Job") return `field label "${field}" not supported for ${kind}`;
+  if (selectableFields !== undefined || customResource !== undefined) return `field label not supported: ${field}`;
+  return `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }

@@ -1,7 +1,7 @@
 // How the API says no: one error class and one factory per reason, with the codes, sentences and details of the real one.
 // Whoever throws a StatusError inside the server has decided the answer.
 import type { Cause, StatusDetails } from "@memhog/runtime";
-import { causesOf, type FieldError, sentenceOf } from "./field-error.ts";
+import { causesOf, type FieldError, invalid as invalidField, sentenceOf } from "./field-error.ts";
 
 /** What a refusal is about: "pods", or "deployments" of "apps". */
 export interface Subject {
@@ -92,13 +92,18 @@ export function invalid(
   errors: readonly FieldError[],
 ): StatusError {
   const spelledKind = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
-  const about = { ...(name && { name }), ...(kind.group && { group: kind.group }), kind: kind.kind };
+  const about = { ...(name && { name }), ...(kind.group && { group: kind.group }), ...(kind.kind && { kind: kind.kind }) };
   return new StatusError({
     code: 422,
     reason: "Invalid",
     message: `${spelledKind} ${JSON.stringify(name)} is invalid: ${sentenceOf(errors)}`,
     details: { ...about, causes: causesOf(errors) },
   });
+}
+
+/** A patch that makes something of an object which is none. */
+export function invalidPatch(made: object, why: string): StatusError {
+  return invalid({ group: "", kind: "" }, "", [invalidField("patch", JSON.stringify(made), why)]);
 }
 
 export function forbidden(subject: Subject, name: string, why: string, causes?: readonly Cause[]): StatusError {
@@ -139,6 +144,16 @@ export function methodNotAllowed(): StatusError {
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
   return new StatusError({ code: 415, reason: "UnsupportedMediaType", message });
+}
+
+/** `form`: it is the form of the object that is not known, not the language. */
+export function notAcceptable(form: boolean): StatusError {
+  const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  const streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+  const message = form
+    ? `only the following media types are accepted: ${types}`
+    : `406: Not Acceptable\n\nAvailable representations: ${types}, ${streams}`;
+  return new StatusError({ code: 406, reason: "NotAcceptable", message, ...(form ? {} : { details: {} }) });
 }
 
 export function internalError(why: string): StatusError {

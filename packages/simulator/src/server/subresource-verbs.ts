@@ -40,7 +40,7 @@ const finalize: VerbHandler = async (call) => {
   const { core, target, request, warn } = call;
   const write = writeCallOf(request, target, "UpdateOptions", warn);
   const object = await updateObject(core, write, (old) => {
-    const sent = draftIn(bodyOf(request, "Namespace"), target.kind, target.kind);
+    const sent = draftIn(bodyOf(request, "Namespace"), target.kind);
     return {
       ...sent,
       metadata: { ...structuredClone(old.metadata) },

@@ -57,7 +57,7 @@ export const create: VerbHandler = async (call) => {
   const { core, target, request } = call;
   const { kind } = target;
   const writeCall = writeCallOf(request, target, "CreateOptions", call.warn);
-  const draft = draftIn(bodyOf(request, kind.kind), kind, kind);
+  const draft = draftIn(bodyOf(request, kind.kind), kind);
   place(draft, target);
   return objectAnswer(kind, await createObject(core, writeCall, draft), contextOf(call), 201);
 };
@@ -82,7 +82,7 @@ export const update: VerbHandler = async (call) => {
 
 /** A fresh draft each time: a write that is tried again must not see what the first attempt made of it. */
 function draftOfBody(body: JsonObject, target: Target): Draft {
-  const draft = draftIn(structuredClone(body), target.kind, target.kind);
+  const draft = draftIn(structuredClone(body), target.kind);
   place(draft, target);
   mustBeNamed(draft, target.name ?? "");
   return draft;

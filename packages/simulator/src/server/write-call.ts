@@ -20,6 +20,8 @@ export interface WriteCall {
   readonly warn: (text: string) => void;
   /** The change is server-side apply, which keeps managedFields itself. */
   readonly applied?: boolean;
+  /** The object is made by a patch, so what is wrong with it is wrong with the patch. */
+  readonly patched?: boolean;
 }
 
 export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
@@ -48,5 +50,5 @@ export function writeCallOf(request: ApiRequest, target: Target, kind: OptionsKi
 
 function fieldValidationIn(value: string | undefined, kind: OptionsKind): FieldValidation | undefined {
   if (value === undefined || value === "Ignore" || value === "Warn" || value === "Strict") return value;
-  throw invalidOptions(kind, [notSupported("fieldValidation", value, ["Ignore", "Warn", "Strict", ""])]);
+  throw invalidOptions(kind, [notSupported("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])]);
 }

@@ -9,13 +9,15 @@ import type { ApiObject, Draft } from "../json.ts";
 import { draftOf, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
+import { ShapeError } from "../kinds/shape.ts";
 import { ChangedError } from "../storage/storage.ts";
 import { type AdmissionContext, agree, change } from "./admit.ts";
 import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
+import { cannotBeHandled } from "./decode.ts";
 import type { FieldError } from "./field-error.ts";
 import { countGeneration, identify, identityErrors, keepIdentity, newFinalizerErrors } from "./metadata.ts";
 import { mayRemainStored } from "./remains.ts";
-import { alreadyExists, badRequest, conflict, internalError, invalid, notFound, StatusError } from "./status-error.ts";
+import { alreadyExists, conflict, internalError, invalid, invalidPatch, notFound, StatusError } from "./status-error.ts";
 import type { WriteCall } from "./write-call.ts";
 
 /** Attempts of a write that names no version, before giving up. */
@@ -35,8 +37,8 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   await change(core, context, draft);
   complete(draft, { ...call, fieldValidation: "Ignore" });
   identify(draft, kind, core.environment, now);
+  if (kind.subresources?.status !== undefined && kind.createsStatus !== true) forgetStatus(draft, kind);
   kind.prepare?.(draft, { old: undefined, subresource: undefined, now });
-  if (kind.subresources?.status !== undefined && kind.customResource !== undefined) delete draft.status;
   mustBeValid(draft, undefined, target);
   const object: ApiObject = draft;
   await agree(core, context, object);
@@ -107,16 +109,33 @@ async function asStored(kind: KindEntry, object: ApiObject): Promise<ApiObject> 
   return kind.conversion === undefined ? object : kind.conversion.toStored(object);
 }
 
-/** Drops what the kind does not know, and writes what was left out. */
-function complete(draft: Draft, { target, fieldValidation, warn }: WriteCall): void {
-  const { kind } = target;
-  const unknown = (kind.prune?.(draft) ?? []).map((field) => `unknown field "${field}"`);
-  if (unknown.length > 0 && fieldValidation === "Strict") {
-    const type = `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
-    throw badRequest(`${type}: strict decoding error: ${unknown.join(", ")}`);
-  }
+/** Drops what the kind does not know, and writes what was left out. @throws StatusError */
+function complete(draft: Draft, call: WriteCall): void {
+  const { target, fieldValidation, warn } = call;
+  const unknown = prunedFrom(draft, call).map((field) => `unknown field "${field}"`);
+  if (unknown.length > 0 && fieldValidation === "Strict")
+    throw unreadable(draft, call, `strict decoding error: ${unknown.join(", ")}`);
   if (fieldValidation === "Warn") for (const text of unknown) warn(text);
-  kind.defaults?.(draft);
+  target.kind.defaults?.(draft);
+}
+
+function prunedFrom(draft: Draft, call: WriteCall): readonly string[] {
+  try {
+    return call.target.kind.prune?.(draft) ?? [];
+  } catch (error) {
+    if (error instanceof ShapeError) throw unreadable(draft, call, error.message);
+    throw error;
+  }
+}
+
+function unreadable(draft: Draft, { target: { kind }, patched }: WriteCall, why: string): StatusError {
+  return patched === true ? invalidPatch(draft, why) : cannotBeHandled(kind.kind, kind.version, kind.kind, why);
+}
+
+/** A status is for controllers to write, once the object is there. */
+function forgetStatus(draft: Draft, { defaults }: KindEntry): void {
+  delete draft.status;
+  defaults?.(draft);
 }
 
 /** Through one door only one half may be changed: spec by the main one, status by its own. */

@@ -1,5 +1,5 @@
 // Namespaces and nodes: the ground that the rest stands on.
-import { type ApiObject, type Draft, listAt, objectAt, valueAt } from "../../json.ts";
+import { type ApiObject, type Draft, draftOf, listAt, objectAt, valueAt } from "../../json.ts";
 import { ageColumn, at, nameColumn, text, wide } from "../columns.ts";
 import type { KindEntry, PrepareContext } from "../kind-entry.ts";
 import { builtIn, status } from "../row.ts";
@@ -11,7 +11,7 @@ function prepareNamespace(draft: Draft, { old, subresource }: PrepareContext): v
     draft.spec = { finalizers: ["kubernetes"] };
     draft.status = { phase: "Active" };
   } else if (subresource !== "finalize") {
-    draft.spec = old.spec;
+    draft.spec = draftOf(old.spec);
   }
 }
 
@@ -56,6 +56,7 @@ const infoFields =
 export const nodes: KindEntry = builtIn("", "v1", "Node", {
   namespaced: false,
   shortNames: ["no"],
+  createsStatus: true,
   table: {
     "spec!": {},
     "status!": {

@@ -1,4 +1,4 @@
-import { type ApiObject, type Draft, type JsonObject, objectAt, valueAt } from "../../json.ts";
+import { type ApiObject, type Draft, draftOf, listAt, objectAt, valueAt } from "../../json.ts";
 import { applyDefaults, type Defaults } from "../defaults.ts";
 import type { KindEntry, PrepareContext } from "../kind-entry.ts";
 import { podOnlyDefaults, podSpecDefaults } from "../pod-template.ts";
@@ -7,22 +7,34 @@ import { qosClassOf } from "../qos.ts";
 import { builtIn, readAndWrite, status } from "../row.ts";
 import { podColumns } from "./pod-columns.ts";
 
-/** Go writes the times of a condition even if there are none. */
-function writeTimes(condition: JsonObject): void {
-  condition.lastProbeTime ??= null;
-  condition.lastTransitionTime ??= null;
-}
+/** Structs that Go writes even if there is nothing in them. */
+const states: Defaults = { lastState: {}, state: {} };
 
 const table: Defaults = {
   "spec!": podSpecDefaults,
-  "status!": { phase: "Pending", "conditions[]": { "*": writeTimes } },
+  "status!": { phase: "Pending", "containerStatuses[]": states, "initContainerStatuses[]": states },
 };
 const own: Defaults = { "spec!": podOnlyDefaults };
 
 /** A new pod is Pending, and of the class that its resources make it; neither is for its maker to say. */
 function prepare(draft: Draft, { old, subresource }: PrepareContext): void {
   if (old === undefined) draft.status = { phase: "Pending", qosClass: qosClassOf(objectAt(draft, "spec")) };
+  else if (subresource === "resize") keepAllButResources(draft, old);
   else if (subresource === "status") objectAt(draft, "status").qosClass ??= valueAt(old, "status", "qosClass");
+}
+
+/** Through this door come resources and nothing else. Containers that were not there are kept for validation to find. */
+function keepAllButResources(draft: Draft, old: ApiObject): void {
+  const resized = (field: string) =>
+    listAt(draft, "spec", field).map((container) => {
+      const before = listAt(old, "spec", field).find(({ name }) => name === container.name);
+      const { resources, resizePolicy } = container;
+      return before === undefined ? container : { ...draftOf(before), resources, ...(resizePolicy ? { resizePolicy } : {}) };
+    });
+  const { managedFields } = draft.metadata;
+  const [containers, initContainers] = [resized("containers"), resized("initContainers")];
+  draft.spec = { ...draftOf(objectAt(old, "spec")), containers, ...(initContainers.length > 0 && { initContainers }) };
+  draft.metadata = { ...draftOf(old).metadata, ...(managedFields && { managedFields }) };
 }
 
 /** Seconds a pod has to end. One that runs nowhere, or has ended, needs none. */
