@@ -1,12 +1,17 @@
 // ReplicaSets: as many pods as wanted, whichever. Too few: make some. Too many: delete those that are missed least.
 import {
+  type Change,
   type Condition,
   checkAgainIn,
   controller,
+  controllerOf,
   done,
+  equals,
   ForbiddenError,
+  findCondition,
   InvalidError,
   may,
+  type ObjectRef,
   type Outcome,
   Pod,
   parseTime,
@@ -24,8 +29,9 @@ export const replicaSets = controller(
   ReplicaSet,
   {
     name: "replicaset",
-    owns: [Pod],
-    may: [may(ReplicaSet, "update", { subresource: "status" })],
+    // Not `owns`: a pod changes many times on its way to ready, and most of that is nothing to us.
+    watches: [{ kind: Pod, when: countsDifferently, map: ownerOf }],
+    may: [may(Pod, "create", "delete"), may(ReplicaSet, "update", { subresource: "status" })],
     concurrency: 4,
   },
   async (ref, ctx): Promise<Outcome> => {
@@ -58,6 +64,29 @@ export const replicaSets = controller(
     return inMs === undefined ? done() : checkAgainIn(inMs, "a ready pod counts as available later");
   },
 );
+
+function ownerOf(pod: Stored<Pod>): readonly ObjectRef[] {
+  const owner = controllerOf(pod);
+  const { namespace } = pod.metadata;
+  return owner?.kind === "ReplicaSet" ? [{ ...(namespace !== undefined && { namespace }), name: owner.name }] : [];
+}
+
+/** Whether a change of a pod changes what its set says or does. */
+function countsDifferently({ type, object, previous }: Change<Pod>): boolean {
+  if (type !== "changed" || previous === undefined) return true;
+  const asCounted = (pod: Stored<Pod>) => [
+    isActive(pod),
+    isGoing(pod),
+    readySince(pod),
+    pod.metadata.labels,
+    pod.metadata.ownerReferences,
+  ];
+  return !equals(asCounted(object), asCounted(previous));
+}
+
+function readySince(pod: Stored<Pod>): string | undefined {
+  return isReady(pod) ? findCondition(pod.status?.conditions, "Ready")?.lastTransitionTime : undefined;
+}
 
 const nothing = { create: 0, remove: [] };
 

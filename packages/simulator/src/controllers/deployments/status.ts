@@ -73,7 +73,7 @@ function progress(deployment: Stored<Deployment>, rollout: Rollout, counts: Depl
 }
 
 /** Everything is of today's template, and available. */
-export function isComplete(deployment: Stored<Deployment>, counts: DeploymentStatus): boolean {
+function isComplete(deployment: Stored<Deployment>, counts: DeploymentStatus): boolean {
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = counts;
   return [updatedReplicas, replicas, availableReplicas].every((count) => count === replicasOf(deployment));
 }
