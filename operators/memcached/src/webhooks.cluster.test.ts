@@ -37,19 +37,18 @@ async function stage() {
   const environment = { ...system, clock };
   const client = await connect({ kubeconfig: cluster.kubeconfig, environment: system });
   const stop = new AbortController();
-  const start = () =>
-    operator({
-      ...{
-        name,
-        controllers: [memcacheds({ repository: "memcached" })],
-        kubeconfig: cluster.kubeconfig,
-        namespaces: [namespace],
-      },
-      ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", log: silentLogger, environment, webhooks: here },
-      webhookServer: { host: "127.0.0.1", port: Number(new URL(url).port), address: { url } },
-    }).run(stop.signal);
+  const program = operator({
+    ...{
+      name,
+      controllers: [memcacheds({ repository: "memcached" })],
+      kubeconfig: cluster.kubeconfig,
+      namespaces: [namespace],
+    },
+    ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", log: silentLogger, environment, webhooks: here },
+    webhookServer: { host: "127.0.0.1", port: Number(new URL(url).port), address: { url } },
+  });
   await cluster.apply(...webhookConfigurations(here, { name, url }));
-  const running = start();
+  const running = program.run(stop.signal);
   const close = async () => {
     stop.abort();
     await running;
@@ -60,7 +59,8 @@ async function stage() {
   };
   const create = (spec: object) =>
     client.create(Memcached, { metadata: { namespace, generateName: "a-" }, spec } as never, { dryRun: true });
-  return { cluster, time, url, create, [Symbol.asyncDispose]: close };
+  const metrics = async () => (await program.metrics.text()).body;
+  return { cluster, time, url, create, metrics, [Symbol.asyncDispose]: close };
 }
 
 /** The serving certificate that is shown to whoever connects. */
@@ -83,6 +83,9 @@ it("what is missing is filled in, what is wrong is refused with every fault, bef
   const usual = { size: 3, version: "1.6", containerPort: 11211 };
   const isUsual = (spec: unknown) => typeof spec === "object";
   expect(await on.cluster.eventually(asked, isUsual)).toEqual(usual);
+  // Both were asked. What the validating one would refuse, the rules of the CRD refuse first, wherever they are installed.
+  for (const type of ["mutate", "validate"])
+    expect(await on.metrics()).toMatch(new RegExp(`webhook_requests_total\\{webhook="/${type}-.*",code="200"\\}`));
   await expect(on.create({ size: 4 })).rejects.toThrow("Cluster size must be an odd number");
   await expect(on.create({ size: 3, version: "a b" })).rejects.toThrow("spec.version");
 
