@@ -53,6 +53,8 @@ export async function startControllers(options: ControllersOptions): Promise<Run
     process: nobody,
   });
   const running = manager.run(stopping.signal);
+  // Whoever stops us hears of it; until then, the log does.
+  running.catch((err: unknown) => options.log.error({ err }, "the controllers could not be started"));
   const collector = new GarbageCollector(options);
   await collector.start();
   const stop = async () => {

@@ -13,6 +13,7 @@ import {
   type Outcome,
   Pod,
   parseTime,
+  type Remark,
   type Stored,
   setCondition,
 } from "@memhog/runtime";
@@ -37,20 +38,21 @@ export const jobs = controller(
       ctx.event(job, { reason: "SuccessfulDelete", note: `Deleted pod: ${metadata.name}` });
     }
     const changed = await report(job, decision.status, (next) => ctx.client.update(Job, next, { subresource: "status" }));
-    if (changed && decision.end !== undefined && !isFinished(job)) tell(decision.end);
-    if (decision.goesInMs !== undefined && decision.goesInMs <= 0) {
+    if (changed && decision.end !== undefined) ctx.event(job, remarkOn(decision.end));
+    const { goesInMs, againInMs = goesInMs } = decision;
+    if (goesInMs !== undefined && goesInMs <= 0) {
       await ctx.client.delete(Job, ref, { uid: job.metadata.uid, propagationPolicy: "Foreground" });
+      return done();
     }
-    const inMs = [decision.goesInMs, decision.againInMs].filter((each) => each !== undefined && each > 0).sort()[0];
-    return inMs === undefined ? done() : checkAgainIn(inMs, "pods are made again after a pause, and time may be limited");
-
-    function tell({ type, reason, message }: End): void {
-      if (job === undefined) return;
-      if (type === "Complete") ctx.event(job, { reason: "Completed", note: "Job completed" });
-      else ctx.event(job, { type: "Warning", reason, note: message });
-    }
+    return againInMs === undefined || againInMs <= 0
+      ? done()
+      : checkAgainIn(againInMs, "time passes: for a pause, a deadline or the end");
   },
 );
+
+function remarkOn({ type, reason, message }: End): Remark {
+  return type === "Complete" ? { reason: "Completed", note: "Job completed" } : { type: "Warning", reason, note: message };
+}
 
 export interface End {
   readonly type: "Complete" | "Failed";

@@ -34,7 +34,7 @@ export const deployments = controller(
         map: (pod, all) => [...all.objects(pod.metadata.namespace)].filter(isOwnerOf(pod)).map(({ metadata }) => metadata),
       },
     ],
-    may: [may(Deployment, "update", { subresource: "status" }), may(Deployment, "patch")],
+    may: [may(Deployment, "update", { subresource: "status" })],
     concurrency: 4,
   },
   async (ref, ctx): Promise<Outcome> => {
