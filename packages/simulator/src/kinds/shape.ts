@@ -51,6 +51,13 @@ export function shape(draft: Draft, typeName: string): readonly string[] {
   return unknown;
 }
 
+/** The same for metadata alone: of custom resources it is all that Go knows. @throws ShapeError */
+export function shapeMetadata({ metadata }: Draft): readonly string[] {
+  const unknown: string[] = [];
+  new Shaper(unknown).object(metadata, "meta.v1.ObjectMeta", { json: "", shown: "metadata" });
+  return unknown;
+}
+
 /** Where we are: as Go's decoder says it ("spec.containers.env"), and as complaints about fields do ("spec.containers[0].env"). */
 interface Place {
   readonly json: string;

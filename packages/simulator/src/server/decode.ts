@@ -2,8 +2,9 @@
 import { type Draft, isObject, type JsonObject } from "../json.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import type { Target } from "./core.ts";
+import { invalid as invalidField } from "./field-error.ts";
 import type { ApiRequest } from "./handler.ts";
-import { badRequest, notImplemented, unsupportedMediaType } from "./status-error.ts";
+import { badRequest, invalid, notImplemented, unsupportedMediaType } from "./status-error.ts";
 
 const accepted = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
@@ -12,6 +13,8 @@ export interface Expected {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Of custom resources nothing is guessed: they must say what they are. */
+  readonly customResource?: unknown;
 }
 
 /** The parsed body. @throws StatusError */
@@ -44,6 +47,7 @@ function unrecognized(kind: string, why: string) {
 /** The draft in a body: its type checked or filled in. @throws StatusError */
 export function draftIn(body: JsonObject, expected: Expected): Draft {
   const apiVersion = apiVersionOf(expected);
+  if (expected.customResource !== undefined) mustSayItsType(body, expected);
   const found = { apiVersion: body.apiVersion || apiVersion, kind: body.kind || expected.kind };
   if (found.apiVersion !== apiVersion || found.kind !== expected.kind) throw wrongType(found, expected, apiVersion);
   const { metadata = {} } = body;
@@ -54,17 +58,32 @@ export function draftIn(body: JsonObject, expected: Expected): Draft {
   return { ...body, ...found, metadata: metadata ?? {} } as Draft;
 }
 
+function mustSayItsType(body: JsonObject, { group, version, kind }: Expected): void {
+  const apiVersion = apiVersionOf({ group, version });
+  if (!body.kind) {
+    const text = JSON.stringify(body);
+    const shown = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${text}' (${shown})`,
+    );
+  }
+  if (body.apiVersion !== apiVersion) throw wrongVersion(body.apiVersion ?? "", apiVersion);
+  if (body.kind === kind) return;
+  const name = isObject(body.metadata) ? String(body.metadata.name ?? "") : "";
+  throw invalid({ group, kind: String(body.kind) }, name, [invalidField("kind", body.kind, `must be ${kind}`)]);
+}
+
+function wrongVersion(found: unknown, expected: string) {
+  return badRequest(`the API version in the data (${found}) does not match the expected API version (${expected})`);
+}
+
 function wrongType(found: { readonly apiVersion: unknown; readonly kind: unknown }, expected: Expected, apiVersion: string) {
   const { group, version } = groupAndVersion(String(found.apiVersion));
   if (found.kind === expected.kind && group === expected.group) {
     const why = `no kind "${found.kind}" is registered for version "${found.apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
     return cannotBeHandled(String(found.kind), version, expected.kind, why);
   }
-  if (found.apiVersion !== apiVersion) {
-    return badRequest(
-      `the API version in the data (${found.apiVersion}) does not match the expected API version (${apiVersion})`,
-    );
-  }
+  if (found.apiVersion !== apiVersion) return wrongVersion(found.apiVersion, apiVersion);
   const why = `no kind "${found.kind}" is registered for version "${found.apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
   return cannotBeHandled(String(found.kind), version, expected.kind, why);
 }

@@ -9,7 +9,7 @@ import type { ApiObject, Draft } from "../json.ts";
 import { draftOf, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
-import { ShapeError } from "../kinds/shape.ts";
+import { ShapeError, shapeMetadata } from "../kinds/shape.ts";
 import { ChangedError } from "../storage/storage.ts";
 import { type AdmissionContext, agree, change } from "./admit.ts";
 import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
@@ -121,7 +121,8 @@ function complete(draft: Draft, call: WriteCall): void {
 
 function prunedFrom(draft: Draft, call: WriteCall): readonly string[] {
   try {
-    return call.target.kind.prune?.(draft) ?? [];
+    const { prune, customResource } = call.target.kind;
+    return [...(customResource === undefined ? [] : shapeMetadata(draft)), ...(prune?.(draft) ?? [])];
   } catch (error) {
     if (error instanceof ShapeError) throw unreadable(draft, call, error.message);
     throw error;
