@@ -40,6 +40,8 @@ export class ContainerRun {
   allocated: ResourceRequirements;
   /** What is in force; undefined until it is created. */
   actual: ResourceRequirements | undefined;
+  /** In force, in bytes; Infinity without one. */
+  memoryLimit = Number.POSITIVE_INFINITY;
   #imageFailures = 0;
 
   constructor(spec: Container, role: "init" | "main", random: () => number) {
@@ -96,6 +98,7 @@ export class ContainerRun {
   /** Begins to create it. */
   create(startsAt: number): void {
     this.actual = this.allocated;
+    this.memoryLimit = memoryLimitIn(this.actual);
     this.backOff.become(JSON.stringify(this.allocated));
     this.state = this.state.kind === "ended" ? { ...this.state, startsAt } : { kind: "waiting", startsAt };
   }
@@ -107,7 +110,7 @@ export class ContainerRun {
       this.backOff.started(at.ms);
     }
     this.#imageFailures = 0;
-    const memoryLimit = memoryLimitIn(this.actual);
+    const { memoryLimit } = this;
     this.state = { kind: "running", life: new Life({ containerId, spec: this.spec, program, startedAt: at, memoryLimit }) };
   }
 
@@ -164,6 +167,7 @@ export class ContainerRun {
   /** Other resources are in force. */
   apply(resources: ResourceRequirements | undefined, now: number): void {
     this.actual = resources;
-    this.life?.limit(memoryLimitIn(resources), now);
+    this.memoryLimit = memoryLimitIn(resources);
+    this.life?.limit(this.memoryLimit, now);
   }
 }

@@ -1,8 +1,8 @@
 // A hollow node as tests and Prometheus see it from outside.
 import type { Environment, ObjectRef } from "@memhog/runtime";
 import { formatExposition, type Sample } from "../prometheus/exposition.ts";
+import type { Cadvisor } from "./cadvisor/cadvisor.ts";
 import { help } from "./cadvisor/cgroup.ts";
-import type { Cadvisor } from "./cadvisor/cgroups.ts";
 import type { NodeRun } from "./node-run.ts";
 
 /** A node without power answers nothing. */

@@ -17,7 +17,7 @@
 // Nothing polls. Each thing that will happen has a time, and the loop sleeps until the first; so a day of fifty quiet pods
 // costs what their heartbeats cost.
 import { type Operator, operator } from "@memhog/runtime";
-import { Cadvisor } from "./cadvisor/cgroups.ts";
+import { Cadvisor } from "./cadvisor/cadvisor.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HollowNode } from "./hollow-node.ts";
 import { kubelet } from "./kubelet.ts";

@@ -44,6 +44,7 @@ export class Scraper {
   readonly #options: ScraperOptions;
   readonly #known = new Map<string, Known>();
   #cancel: Cancel | undefined;
+  #forgotAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ScraperOptions) {
     this.#options = options;
@@ -68,6 +69,9 @@ export class Scraper {
     const { environment, store, retentionMs, targets } = this.#options;
     const now = environment.clock.now();
     for (const target of targets()) await this.#scrape(target, now);
+    // Looking through everything at every scrape would cost more than what is gained by it.
+    if (now - this.#forgotAt < retentionMs / 20) return;
+    this.#forgotAt = now;
     store.forget(now - retentionMs);
   }
 

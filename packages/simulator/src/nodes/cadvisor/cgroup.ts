@@ -4,37 +4,54 @@
 import type { Labels, Sample } from "../../prometheus/exposition.ts";
 import type { Instant } from "../instant.ts";
 
-export interface Cgroup {
+export interface CgroupOptions {
   readonly labels: Labels;
   readonly since: Instant;
   /** Milliseconds between two measurements. */
   readonly everyMs: number;
-  /** Bytes in use at this time of the monotonic clock. */
-  readonly usage: (ms: number) => number;
-  /** Bytes; 0 where there is no limit, as cAdvisor has it. */
-  readonly limit: number;
 }
 
-/** When a cgroup was last measured: at its beginning, and at every interval since. */
-export function measuredAt({ since, everyMs }: Pick<Cgroup, "since" | "everyMs">, now: number): Instant {
-  const rounds = Math.max(0, Math.floor((now - since.ms) / everyMs));
-  const elapsed = rounds * everyMs;
-  return { ms: since.ms + elapsed, wall: since.wall + elapsed };
-}
+export class Cgroup {
+  readonly #options: CgroupOptions;
+  #samples: readonly Sample[] = [];
+  #measuredAt: number | undefined;
+  #limit: number | undefined;
 
-/** What is exposed about a cgroup. Amounts carry the time at which they were measured; what is configured does not. */
-export function samplesOf(cgroup: Cgroup, now: number): readonly Sample[] {
-  const { labels, since, usage, limit } = cgroup;
-  const measured = measuredAt(cgroup, now);
-  const timestampMs = Math.round(measured.wall);
-  const bytes = usage(measured.ms);
-  return [
-    { name: "container_memory_rss", labels, value: bytes, timestampMs },
-    { name: "container_memory_usage_bytes", labels, value: bytes, timestampMs },
-    { name: "container_memory_working_set_bytes", labels, value: bytes, timestampMs },
-    { name: "container_spec_memory_limit_bytes", labels, value: limit },
-    { name: "container_start_time_seconds", labels, value: Math.floor(since.wall / 1_000) },
-  ];
+  constructor(options: CgroupOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * What is exposed. Amounts carry the time at which they were measured; what is configured does not.
+   *
+   * @param usage bytes in use at a time of the monotonic clock
+   * @param limit bytes; 0 where there is no limit, as cAdvisor has it
+   */
+  samples(now: number, usage: (ms: number) => number, limit: number): readonly Sample[] {
+    const { labels, since } = this.#options;
+    const elapsed = this.#elapsed(now);
+    const measuredAt = since.ms + elapsed;
+    // Most scrapes come between two measurements: they see the very same samples.
+    if (measuredAt === this.#measuredAt && limit === this.#limit) return this.#samples;
+    this.#measuredAt = measuredAt;
+    this.#limit = limit;
+    const timestampMs = Math.round(since.wall + elapsed);
+    const value = usage(measuredAt);
+    this.#samples = [
+      { name: "container_memory_rss", labels, value, timestampMs },
+      { name: "container_memory_usage_bytes", labels, value, timestampMs },
+      { name: "container_memory_working_set_bytes", labels, value, timestampMs },
+      { name: "container_spec_memory_limit_bytes", labels, value: limit },
+      { name: "container_start_time_seconds", labels, value: Math.floor(since.wall / 1_000) },
+    ];
+    return this.#samples;
+  }
+
+  /** It is measured at its beginning, and at every interval since. */
+  #elapsed(now: number): number {
+    const { since, everyMs } = this.#options;
+    return Math.max(0, Math.floor((now - since.ms) / everyMs)) * everyMs;
+  }
 }
 
 export const help = {
