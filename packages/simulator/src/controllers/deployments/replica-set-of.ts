@@ -11,7 +11,7 @@ import {
 import { resolveBound } from "../percent.ts";
 import { templateHash } from "../template-hash.ts";
 
-export const hashLabel = "pod-template-hash";
+const hashLabel = "pod-template-hash";
 export const revisionAnnotation = "deployment.kubernetes.io/revision";
 const desiredAnnotation = "deployment.kubernetes.io/desired-replicas";
 const maxAnnotation = "deployment.kubernetes.io/max-replicas";
