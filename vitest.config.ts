@@ -1,11 +1,19 @@
 import { defineConfig } from "vitest/config";
 
 // One suite, two clusters. The name of a test file says what it needs:
-//   x.test.ts           nothing but Node                                             → npm test
-//   x.cluster.test.ts   a cluster, any that keeps the conformance suite               → npm run test:real (and npm test, once there is a simulator)
-//   x.real.test.ts      something only a real Kubernetes has; its name says what      → npm run test:real
+//   x.test.ts           nothing but Node                                                    → npm test
+//   x.cluster.test.ts   a cluster that behaves like Kubernetes                               → npm run test:real
+//                       (and npm test, where it runs on the simulator: the conformance suite, so far)
+//   x.real.test.ts      something only a real Kubernetes has; its name says what             → npm run test:real
 // Whichever runs them (tools/test.ts, tools/test-real.ts) names the project.
-const everywhere = { exclude: ["**/node_modules/**"], restoreMocks: true };
+const onRealClustersOnly = [
+  "**/*.real.test.ts",
+  "packages/{runtime,localcluster}/**/*.cluster.test.ts",
+  "operators/**/*.cluster.test.ts",
+];
+const ignored = ["**/node_modules/**", "**/dist/**"];
+// Two cores: more workers than that only make API servers wait for each other.
+const everywhere = { restoreMocks: true, maxWorkers: 2 };
 
 export default defineConfig({
   test: {
@@ -15,7 +23,8 @@ export default defineConfig({
           ...everywhere,
           name: "node",
           include: ["**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.{cluster,real}.test.ts"],
+          exclude: [...ignored, ...onRealClustersOnly],
+          testTimeout: 30_000,
         },
       },
       {
@@ -23,11 +32,10 @@ export default defineConfig({
           ...everywhere,
           name: "real",
           include: ["**/*.{cluster,real}.test.ts"],
+          exclude: ignored,
           globalSetup: ["packages/localcluster/src/vitest-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          // Two cores: more workers than that only make API servers wait for each other.
-          maxWorkers: 2,
         },
       },
     ],
