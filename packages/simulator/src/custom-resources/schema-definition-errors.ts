@@ -4,7 +4,7 @@ import type { Environment as CelEnvironment } from "@marcbachmann/cel-js";
 import { isObject, type JsonObject } from "../json.ts";
 import { type FieldError, forbiddenField, invalid, notSupported, required } from "../server/field-error.ts";
 import { notImplemented } from "../server/status-error.ts";
-import { CompilationFailure, compile } from "./cel/compile.ts";
+import { CompilationFailure, compile, type Typing } from "./cel/compile.ts";
 import { goPattern } from "./go-pattern.ts";
 import { schemaErrors } from "./schema-errors.ts";
 import type { Rule, StructuralSchema } from "./structural-schema.ts";
@@ -38,7 +38,7 @@ function nodeErrors(schema: StructuralSchema, path: string, cel: CelEnvironment)
       : []),
     ...(type === "array" && items === undefined ? [required(`${path}.items`, "must be specified")] : []),
     ...listErrors(schema, path),
-    ...ruleErrors(schema["x-kubernetes-validations"] ?? [], path, cel),
+    ...ruleErrors(schema, path, cel),
     ...Object.entries(properties).flatMap(([name, field]) =>
       childErrors(field, `${path}.properties[${name}]`, "must not be empty for specified object fields", cel),
     ),
@@ -97,18 +97,21 @@ function listErrors(schema: StructuralSchema, path: string): readonly FieldError
   return optional.map((key) => required(`${path}.items.properties[${key}].default`, text));
 }
 
-function ruleErrors(rules: readonly Rule[], path: string, cel: CelEnvironment): readonly FieldError[] {
-  return rules.flatMap((rule, at) => {
+function ruleErrors(schema: StructuralSchema, path: string, cel: CelEnvironment): readonly FieldError[] {
+  const typing = { schema, isRoot: path.endsWith("openAPIV3Schema") };
+  return (schema["x-kubernetes-validations"] ?? []).flatMap((rule, at) => {
     const field = `${path}.x-kubernetes-validations[${at}]`;
     if (rule.rule.trim() === "") return [required(`${field}.rule`, "rule is not specified")];
-    const failure = failureOf(rule.rule, cel);
+    if (rule.rule.trim().includes("\n") && !rule.message)
+      return [required(`${field}.message`, "message must be specified if rule contains line breaks")];
+    const failure = failureOf(rule.rule, cel, typing);
     return failure === undefined ? [] : [invalid(`${field}.rule`, shown(rule), `compilation failed: ${failure}`)];
   });
 }
 
-function failureOf(rule: string, cel: CelEnvironment): string | undefined {
+function failureOf(rule: string, cel: CelEnvironment, typing: Typing): string | undefined {
   try {
-    compile(rule, cel);
+    compile(rule, cel, typing);
     return undefined;
   } catch (error) {
     if (!(error instanceof CompilationFailure)) throw error;

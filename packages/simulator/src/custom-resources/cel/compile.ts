@@ -1,5 +1,7 @@
 // From the text of a rule to something that can be asked.
 import type { Environment } from "@marcbachmann/cel-js";
+import type { StructuralSchema } from "../structural-schema.ts";
+import { unknownFields } from "./field-check.ts";
 
 export interface Program {
   /** Whether it speaks of what was before: a transition rule. */
@@ -37,14 +39,23 @@ interface CelError extends Error {
   readonly summary: string;
 }
 
+/** What `self` is in a rule. */
+export interface Typing {
+  readonly schema: StructuralSchema;
+  /** Whether it is the object itself. */
+  readonly isRoot: boolean;
+}
+
 /** @throws CompilationFailure */
-export function compile(source: string, environment: Environment): Program {
+export function compile(source: string, environment: Environment, { schema, isRoot }: Typing): Program {
   const text = withOurFunctions(source);
   const { valid, error } = environment.check(text);
   if (!valid) {
     const { code, summary } = error as unknown as CelError;
     throw new CompilationFailure(summary, code === "no_matching_overload");
   }
+  const missing = unknownFields(environment.parse(source).ast, schema, isRoot);
+  if (missing !== undefined) throw new CompilationFailure(missing, false);
   const program = environment.parse(text);
   return {
     usesOldSelf: outsideQuotes(source).some((part) => /(?<![\w.])oldSelf\b/.test(part)),

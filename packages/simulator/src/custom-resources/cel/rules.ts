@@ -29,10 +29,11 @@ interface CompiledRule {
 
 /** Undefined if there are no rules. @throws CompilationFailure */
 export function compileRules(schema: StructuralSchema, environment: Environment, isRoot = true): RuleNode | undefined {
+  const typing = { schema, isRoot };
   const compiled = (schema["x-kubernetes-validations"] ?? []).map((rule) => ({
     rule,
-    program: compile(rule.rule, environment),
-    message: rule.messageExpression ? compile(rule.messageExpression, environment) : undefined,
+    program: compile(rule.rule, environment, typing),
+    message: rule.messageExpression ? compile(rule.messageExpression, environment, typing) : undefined,
   }));
   const below = (child: unknown) => (isObject(child) ? compileRules(child as StructuralSchema, environment, false) : undefined);
   const named = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, below(field)] as const);

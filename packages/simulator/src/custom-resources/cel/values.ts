@@ -49,7 +49,7 @@ const words = new Set(
 );
 
 /** "storage-size" → "storage__dash__size": how Kubernetes spells fields that CEL could not name. */
-function escaped(name: string): string {
+export function escaped(name: string): string {
   const spelled = name
     .replaceAll("__", "__underscores__")
     .replaceAll(".", "__dot__")
