@@ -3,6 +3,7 @@ import type { Admission } from "../admission.ts";
 import type { ServerCore } from "../core.ts";
 import { serviceAddresses } from "./addresses.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { taintNewNodes } from "./node-taint.ts";
 import { defaultTolerations, priorities } from "./priority.ts";
 import { serviceAccounts } from "./service-account.ts";
 
@@ -12,6 +13,7 @@ export function builtInAdmission(core: Pick<ServerCore, "storage" | "environment
     serviceAccounts(core),
     priorities(core),
     defaultTolerations,
+    taintNewNodes,
     serviceAddresses(core),
   ];
 }
