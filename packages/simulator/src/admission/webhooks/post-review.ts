@@ -28,24 +28,24 @@ export interface PostContext {
 /** The answered review. @throws WebhookCallError */
 export async function postReview(call: ReviewCall, context: PostContext): Promise<JsonObject> {
   const { clientConfig, review, timeoutSeconds } = call;
-  const url = urlOf(clientConfig);
-  url.searchParams.set("timeout", `${timeoutSeconds}s`);
-  const shown = `Post ${JSON.stringify(url.toString())}`;
+  const address = addressOf(clientConfig);
+  const target = `${address}${address.includes("?") ? "&" : "?"}timeout=${timeoutSeconds}s`;
+  const shown = `Post ${JSON.stringify(target)}`;
   mustHaveService(clientConfig, context, shown);
   const options: RequestOptions = {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json, */*", "user-agent": "kube-apiserver-admission" },
     ...(typeof clientConfig.caBundle === "string" && { ca: Buffer.from(clientConfig.caBundle, "base64") }),
   };
-  const answer = await exchange(url, options, JSON.stringify(review), { ...call, ...context, shown });
-  return parsed(answer, shown);
+  const answer = await exchange(new URL(target), options, JSON.stringify(review), { ...call, ...context, shown });
+  return parsed(answer);
 }
 
 /** A webhook behind a Service has the name of the Service; its pods, if there are any here, are hollow. */
-function urlOf(clientConfig: JsonObject): URL {
-  if (typeof clientConfig.url === "string") return new URL(clientConfig.url);
+function addressOf(clientConfig: JsonObject): string {
+  if (typeof clientConfig.url === "string") return clientConfig.url;
   const { name, namespace, path = "/", port = 443 } = objectAt(clientConfig, "service");
-  return new URL(`https://${name}.${namespace}.svc:${port}${path}`);
+  return `https://${name}.${namespace}.svc:${port}${path}`;
 }
 
 function mustHaveService(clientConfig: JsonObject, { storage }: PostContext, shown: string): void {
@@ -93,7 +93,7 @@ function exchange(url: URL, options: RequestOptions, body: string, { clock, time
   });
 }
 
-function parsed({ status, text }: Answer, shown: string): JsonObject {
+function parsed({ status, text }: Answer): JsonObject {
   if (status < 200 || status > 299) {
     const said = text.trim() === "" ? "unknown" : text.trim();
     const refused = `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
@@ -105,7 +105,7 @@ function parsed({ status, text }: Answer, shown: string): JsonObject {
   } catch {
     // told below, like everything that is no object
   }
-  throw new WebhookCallError(`${shown}: couldn't get version/kind; json parse error`);
+  throw new WebhookCallError("couldn't get version/kind; json parse error");
 }
 
 const refusals: Readonly<Record<string, string>> = {
