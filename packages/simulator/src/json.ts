@@ -67,7 +67,7 @@ export function frozen<T>(value: T): T {
 
 /** Equal as JSON: the order of fields does not matter, that of lists does, and undefined is the same as missing. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
+  if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, at) => sameJson(each, b[at]));
   if (!isObject(a) || !isObject(b)) return false;
   const present = (object: JsonObject) => Object.keys(object).filter((key) => object[key] !== undefined);

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { draftOf, type JsonObject } from "../json.ts";
+import { builtInKinds } from "./built-in.ts";
+import { applyDefaults, type Defaults } from "./defaults.ts";
+
+const cases: readonly { name: string; table: Defaults; object: JsonObject; becomes: JsonObject }[] = [
+  { name: "a missing field is written", table: { a: 1 }, object: {}, becomes: { a: 1 } },
+  { name: "a field that is there stays", table: { a: 1 }, object: { a: 0 }, becomes: { a: 0 } },
+  { name: "null is missing", table: { a: 1 }, object: { a: null }, becomes: { a: 1 } },
+  { name: "a value may be computed", table: { b: ({ a }: JsonObject) => a }, object: { a: 2 }, becomes: { a: 2, b: 2 } },
+  { name: "nothing computed is nothing written", table: { b: () => undefined }, object: {}, becomes: {} },
+  { name: "an object is made where it must be", table: { "a!": { b: 1 } }, object: {}, becomes: { a: { b: 1 } } },
+  { name: "an object is left out where it may be", table: { "a?": { b: 1 } }, object: {}, becomes: {} },
+  { name: "an object that is there has defaults", table: { "a?": { b: 1 } }, object: { a: {} }, becomes: { a: { b: 1 } } },
+  {
+    name: "each of a list has defaults",
+    table: { "a[]": { b: 1 } },
+    object: { a: [{}, { b: 2 }] },
+    becomes: { a: [{ b: 1 }, { b: 2 }] },
+  },
+  { name: "rows see what rows above wrote", table: { a: 1, b: ({ a }: JsonObject) => a }, object: {}, becomes: { a: 1, b: 1 } },
+];
+
+describe("a table of defaults", () => {
+  it.each(cases)("$name", ({ table, object, becomes }) => {
+    applyDefaults(object, table);
+    expect(object).toEqual(becomes);
+  });
+
+  it("never shares a value between two objects", () => {
+    const table = { list: [{}], computed: () => table.list };
+    const [a, b]: JsonObject[] = [{}, {}];
+    applyDefaults(a ?? {}, table);
+    applyDefaults(b ?? {}, table);
+    expect(a?.list).not.toBe(b?.list);
+    expect(a?.computed).not.toBe(table.list);
+  });
+});
+
+it.each(builtInKinds.map((kind) => [`${kind.group}/${kind.kind}`, kind] as const))(
+  "the defaults of %s change nothing the second time",
+  (_name, { defaults, version, kind }) => {
+    const once = { apiVersion: version, kind, metadata: { name: "x" }, spec: { template: {} } };
+    defaults?.(once);
+    const twice = draftOf(once);
+    defaults?.(twice);
+    expect(twice).toEqual(once);
+  },
+);

@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { Admission } from "./admission.ts";
+import { home, mergePatch, pod, simulated } from "./testing.ts";
+
+const maps = `${home}/configmaps`;
+
+/** Admission that takes its time: what it waits for is for the test to let go. */
+function slow(): { readonly admission: Admission; readonly letGo: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { admission: { validate: (object) => (object.metadata.name === "slow" ? promise : undefined) }, letGo: resolve };
+}
+
+describe("two writes at once", () => {
+  async function overtaken(patch: object) {
+    const cluster = await simulated();
+    const { body: made } = await cluster.ask("POST", maps, { metadata: { name: "slow" }, data: { a: "1" } });
+    const { admission, letGo } = slow();
+    cluster.core.admissions.push(admission);
+    const withVersion = (version: object) => ({ ...patch, metadata: version });
+    return {
+      ...cluster,
+      made,
+      letGo,
+      withVersion,
+      patch: (body: object) => cluster.ask("PATCH", `${maps}/slow`, body, mergePatch),
+    };
+  }
+
+  it("both happen, if neither names a version", async () => {
+    const { patch, letGo, ask } = await overtaken({});
+    const both = [patch({ data: { b: "2" } }), patch({ data: { c: "3" } })];
+    letGo();
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await ask("GET", `${maps}/slow`)).body.data).toEqual({ a: "1", b: "2", c: "3" });
+  });
+
+  it("the slower one is a conflict, if it names one", async () => {
+    const { patch, letGo, made, withVersion } = await overtaken({ data: { b: "2" } });
+    const body = withVersion({ resourceVersion: made.metadata.resourceVersion });
+    const both = [patch(body), patch(body)];
+    letGo();
+    const statuses = (await Promise.all(both)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409]);
+  });
+});
+
+describe("a write that changes nothing", () => {
+  it("is none: the version stays, and watchers hear nothing", async () => {
+    const { ask, core, watch, clock } = await simulated();
+    const { body } = await ask("POST", maps, { metadata: { name: "a" }, data: { x: "1" } });
+    const { seen } = await watch(`${maps}?resourceVersion=${body.metadata.resourceVersion}`);
+    const before = core.storage.version;
+    const again = await ask("PATCH", `${maps}/a`, { data: { x: "1" } }, mergePatch);
+    await clock.advance(0);
+    expect(again.body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
+    expect([core.storage.version, seen]).toEqual([before, []]);
+  });
+});
+
+describe("a dry run", () => {
+  it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("of a %s answers as if, and stores nothing", async (method) => {
+    const { ask, core } = await simulated();
+    if (method !== "POST") await ask("POST", maps, { metadata: { name: "a" } });
+    const before = core.storage.version;
+    const url = `${method === "POST" ? maps : `${maps}/a`}?dryRun=All`;
+    const body = method === "DELETE" ? undefined : { metadata: { name: "a" }, data: { x: "1" } };
+    const { status } = await ask(method, url, body, method === "PATCH" ? mergePatch : {});
+    expect(status).toBe(method === "POST" ? 201 : 200);
+    expect(core.storage.version).toBe(before);
+  });
+});
+
+describe("generated names", () => {
+  it("end in five characters that the seed decides", async () => {
+    const name = async (seed: number) => {
+      const { ask } = await simulated({ seed });
+      return (await ask("POST", maps, { metadata: { generateName: "a-" } })).body.metadata.name;
+    };
+    expect(await name(1)).toMatch(/^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(await name(1)).toBe(await name(1));
+    expect(await name(1)).not.toBe(await name(2));
+  });
+});
+
+describe("subresources", () => {
+  it("a binding gives a pod its node once, without a new generation", async () => {
+    const { ask } = await simulated();
+    await ask("POST", `${home}/pods`, pod("p"));
+    const bind = () => ask("POST", `${home}/pods/p/binding`, { metadata: { name: "p" }, target: { kind: "Node", name: "n" } });
+    expect((await bind()).status).toBe(201);
+    const bound = (await ask("GET", `${home}/pods/p`)).body;
+    expect(bound).toMatchObject({ metadata: { generation: 1 }, spec: { nodeName: "n" } });
+    expect(bound.status.conditions).toMatchObject([{ type: "PodScheduled", status: "True" }]);
+    expect(await bind()).toMatchObject({ status: 409, body: { reason: "Conflict" } });
+  });
+
+  it("what leads out of the API server is not implemented, unless a part answers", async () => {
+    const { ask, core } = await simulated();
+    await ask("POST", `${home}/pods`, pod("p"));
+    expect(await ask("GET", `${home}/pods/p/log`)).toMatchObject({ status: 501, body: { reason: "NotImplemented" } });
+    core.connects.set("pods/log", ({ object }) => ({ status: 200, headers: {}, body: `hello from ${object.metadata.name}` }));
+    expect(await ask("GET", `${home}/pods/p/log`)).toMatchObject({ status: 200, body: "hello from p" });
+  });
+});
+
+describe("what goes wrong inside", () => {
+  it("is answered with 500, and the server goes on", async () => {
+    const { ask, core } = await simulated();
+    core.admissions.push({
+      mutate: (draft) => {
+        if (draft.metadata.name === "bad") throw new RangeError("a mistake of ours");
+      },
+    });
+    const { status, body } = await ask("POST", maps, { metadata: { name: "bad" } });
+    expect([status, body.reason]).toEqual([500, "InternalError"]);
+    expect((await ask("POST", maps, { metadata: { name: "good" } })).status).toBe(201);
+  });
+});
