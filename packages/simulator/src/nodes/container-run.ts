@@ -17,8 +17,17 @@ export type ContainerState =
   /** Its image cannot be had. First the reason is the failure, later that we no longer try all the time. */
   | { readonly kind: "no image"; readonly problem: ImageProblem; readonly backsOffAt: number; readonly triesAgainAt: number }
   | { readonly kind: "running"; readonly life: Life }
-  /** `startsAt`: it is being created once more. `saysBackOff`: the kubelet has come around to saying why it waits. */
-  | { readonly kind: "ended"; readonly restartsAt?: number; readonly startsAt?: number; readonly saysBackOff?: boolean };
+  | EndedState;
+
+/** It will start again at `restartsAt`, if at all; `startsAt`: it is being created once more. */
+interface EndedState {
+  readonly kind: "ended";
+  readonly restartsAt?: number;
+  readonly startsAt?: number;
+  /** It has to wait; and the kubelet has come around to saying so. */
+  readonly waits?: boolean;
+  readonly saysBackOff?: boolean;
+}
 
 export interface ImageProblem {
   readonly reason: "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull";
@@ -43,6 +52,8 @@ export class ContainerRun {
   /** In force, in bytes; Infinity without one. */
   memoryLimit = Number.POSITIVE_INFINITY;
   #imageFailures = 0;
+  /** Whether it starts after a life that counts for its back-off. */
+  #counted = false;
 
   constructor(spec: Container, role: "init" | "main", random: () => number) {
     this.spec = spec;
@@ -105,10 +116,8 @@ export class ContainerRun {
 
   /** It is created, and runs. */
   run({ containerId, program, at }: { readonly containerId: string; readonly program: Program; readonly at: Instant }): void {
-    if (this.ended.length > 0) {
-      this.restartCount += 1;
-      this.backOff.started(at.ms);
-    }
+    if (this.ended.length > 0) this.restartCount += 1;
+    if (this.#counted) this.backOff.started(at.ms);
     this.#imageFailures = 0;
     const { memoryLimit } = this;
     this.state = { kind: "running", life: new Life({ containerId, spec: this.spec, program, startedAt: at, memoryLimit }) };
@@ -121,20 +130,21 @@ export class ContainerRun {
 
   /** It has ended and will start again; after how long, see crash-back-off.ts. False: it may at once. */
   restartAfterEnd(now: number): boolean {
-    const counts = this.ended[this.killed ? 1 : 0];
+    const [last, before] = this.ended;
+    const counted = (this.killed ? before : last)?.finishedAt.ms;
     this.backOff.become(JSON.stringify(this.allocated));
-    const restartsAt = this.backOff.startAfter(counts?.finishedAt.ms, now);
-    this.state = { kind: "ended", restartsAt };
+    const waits = this.backOff.holds(counted, now);
+    this.#counted = counted !== undefined;
+    this.state = { kind: "ended", restartsAt: waits ? this.backOff.startAfter(last?.finishedAt.ms ?? now, now) : now, waits };
     if (this.killed) this.sayBackOff();
     this.killed = false;
-    return restartsAt > now;
+    return waits;
   }
 
   /** Somebody looked at the pod while this one waits: from now on its status says why. */
   sayBackOff(): void {
     const { state } = this;
-    if (state.kind === "ended" && state.restartsAt !== undefined && this.backOff.delayMs > 0 && !state.saysBackOff)
-      this.state = { ...state, saysBackOff: true };
+    if (state.kind === "ended" && state.waits && !state.saysBackOff) this.state = { ...state, saysBackOff: true };
   }
 
   /** The image cannot be had: try again after 10 s, 20 s … 5 min, and say in between that we wait. */

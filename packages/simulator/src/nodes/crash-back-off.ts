@@ -5,8 +5,8 @@
 //     starts again at       0 s   13 s    36 s    80 s      (each up to half as much later: workers are called with jitter)
 //
 // A quirk of the kubelet that one meets: when it kills a container itself (a failed probe, a resize that needs a restart),
-// it counts from the end of the life *before*, since the one it has just killed was still running when it looked. So such
-// a container is started at once more often than one that crashes.
+// the life it has just ended does not count yet, since it was still running when it looked. So the first two such kills are
+// followed by a start at once.
 const initialMs = 10_000;
 const longestMs = 300_000;
 const forgottenAfterMs = 2 * longestMs;
@@ -36,14 +36,19 @@ export class CrashBackOff {
     return this.#entry?.delayMs ?? 0;
   }
 
-  /** When to start again, given when the life that counts ended (undefined: none did); never before `now`. */
-  startAfter(endedAt: number | undefined, now: number): number {
+  /** Whether a life that ended then must be waited for; undefined: none that counts. */
+  holds(endedAt: number | undefined, now: number): boolean {
     const entry = this.#entryAt(now);
-    const left = endedAt === undefined || entry === undefined ? 0 : endedAt + entry.delayMs - now;
-    return left <= 0 ? now : now + Math.ceil(left * (1 + 0.5 * this.#random()));
+    return endedAt !== undefined && entry !== undefined && now - endedAt < entry.delayMs;
   }
 
-  /** It starts again: the next wait is longer. Not called for the very first start. */
+  /** When to start again after a life that ended then; never before `now`. */
+  startAfter(endedAt: number, now: number): number {
+    const left = this.holds(endedAt, now) ? endedAt + this.delayMs - now : 0;
+    return now + Math.ceil(left * (1 + 0.5 * this.#random()));
+  }
+
+  /** It starts again, after a life that counted: the next wait is longer. */
   started(now: number): void {
     const before = this.#entryAt(now);
     const delayMs = before === undefined ? initialMs : Math.min(before.delayMs * 2, longestMs);

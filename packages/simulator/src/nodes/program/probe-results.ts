@@ -24,16 +24,35 @@ export function probeResults({ probe, answers, fromMs = 0, initially }: ProbeQue
   const firstAsked = Math.max(fromMs, (probe.initialDelaySeconds ?? 0) * 1_000);
   const results: ProbeResult[] = [];
   let holds = initially;
-  for (const [index, { fromMs: since, ok }] of answers.entries()) {
-    const until = answers[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
-    const rounds = Math.max(0, Math.ceil((since - firstAsked) / periodMs));
+  for (const { ok, first, last } of roundsOf(answers, (ms) => Math.max(0, Math.ceil((ms - firstAsked) / periodMs)))) {
     const needed = ok ? (probe.successThreshold ?? 1) : (probe.failureThreshold ?? 3);
-    const atMs = firstAsked + (rounds + needed - 1) * periodMs;
-    if (ok === holds || atMs >= until) continue;
-    results.push({ atMs, ok });
+    const decided = first + needed - 1;
+    if (ok === holds || decided > last) continue;
+    results.push({ atMs: firstAsked + decided * periodMs, ok });
     holds = ok;
   }
   return results;
+}
+
+/** Questions are numbered from 0. These get the same answer, from the first to the last. */
+interface Rounds {
+  readonly ok: boolean;
+  readonly first: number;
+  last: number;
+}
+
+/** What happens between two questions is not noticed. */
+function roundsOf(answers: Timeline, roundAt: (ms: number) => number): readonly Rounds[] {
+  const all: Rounds[] = [];
+  for (const [index, { fromMs, ok }] of answers.entries()) {
+    const first = roundAt(fromMs);
+    const last = roundAt(answers[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) - 1;
+    const before = all.at(-1);
+    if (last < first) continue;
+    if (before?.ok === ok) before.last = last;
+    else all.push({ ok, first, last });
+  }
+  return all;
 }
 
 /** The result at this moment. */

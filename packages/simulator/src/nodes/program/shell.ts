@@ -19,7 +19,7 @@ export function understand(words: readonly string[]): PartialProgram | undefined
   const [program = "", ...rest] = words;
   const name = program.slice(program.lastIndexOf("/") + 1);
   if ((name === "sh" || name === "ash" || name === "bash") && rest[0] === "-c") return runScript(rest[1] ?? "");
-  return name === "" ? undefined : runScript(words.join(" "));
+  return name === "" ? undefined : runScript([name, ...rest].join(" "));
 }
 
 /** A script on its way: what has happened after so many milliseconds. */
@@ -44,7 +44,8 @@ function runScript(script: string): PartialProgram | undefined {
 
 /** Cut at `;`, `&&` and line ends, but not within quotes. */
 function statementsOf(script: string): readonly string[] {
-  const parts = script.match(/(?:'[^']*'|"[^"]*"|&(?!&)|[^;&\n'"])+/g) ?? [];
+  const simple = script.replace(/'[^']*'|"[^"]*"|&&/g, (part) => (part === "&&" ? ";" : part));
+  const parts = simple.match(/(?:'[^']*'|"[^"]*"|[^;\n'"])+/g) ?? [];
   return parts.map((part) => part.trim().replace(/^exec\s+/, "")).filter((part) => part !== "");
 }
 

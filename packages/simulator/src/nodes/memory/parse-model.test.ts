@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { usageAt } from "./model.ts";
+import { MemoryModelError, memhogWith, parseMemoryModel } from "./parse-model.ts";
+
+const mib = (count: number) => count * 1024 * 1024;
+
+describe("a memory model in words", () => {
+  const cases = [
+    { words: "100Mi", at: 5_000, gives: mib(100) },
+    { words: "constant 100Mi", at: 0, gives: mib(100) },
+    { words: "ramp 1Mi/s to 500Mi", at: 20_000, gives: mib(20) },
+    { words: "ramp 60Mi/m from 10Mi to 500Mi", at: 5_000, gives: mib(15) },
+    { words: "leak 512Ki/s", at: 4_000, gives: mib(2) },
+    { words: "leak 1Mi/s from 50Mi", at: 10_000, gives: mib(60) },
+    { words: "step 50Mi, 200Mi at 30s, 300Mi at 2m", at: 45_000, gives: mib(200) },
+    { words: "sawtooth 100Mi to 300Mi every 60s", at: 90_000, gives: mib(200) },
+    { words: "trace 50Mi, 80Mi at 30s", at: 10_000, gives: mib(60) },
+    { words: "  memhog --ramp 2Mi/s --to 100Mi ", at: 10_000, gives: mib(20) },
+  ];
+  it.each(cases)("$words", ({ words, at, gives }) => expect(usageAt(parseMemoryModel(words), at)).toBe(gives));
+
+  const wrong = [
+    "",
+    "much",
+    "ramp",
+    "ramp 1Mi/s",
+    "ramp 0/s to 5Mi",
+    "step 5Mi at",
+    "sawtooth 1Mi to 2Mi every 0s",
+    "-5Mi",
+    "12 parsecs",
+  ];
+  it.each(wrong)("%j is refused with examples of what is meant", (words) => {
+    expect(() => parseMemoryModel(words)).toThrow(MemoryModelError);
+    expect(() => parseMemoryModel(words)).toThrow(/such as "100Mi".*found/);
+  });
+});
+
+describe("the arguments of memhog", () => {
+  it.each([
+    { args: ["--ramp", "1Mi/s", "--to", "500Mi"], at: 7_000, gives: mib(7) },
+    { args: ["--ramp=1Mi/s", "--to=3Mi"], at: 7_000, gives: mib(3) },
+    { args: ["--ramp=1Mi/s"], at: 7_000, gives: mib(7) },
+  ])("$args", ({ args, at, gives }) => expect(usageAt(memhogWith(args, 1), at)).toBe(gives));
+});
