@@ -12,7 +12,7 @@ import { oneAsServed, type ServerCore, storedKindOf, type Target } from "./core.
 import { flagIn, numberIn, type Query } from "./query.ts";
 import { type AskedVersion, watchVersionIn } from "./resource-version.ts";
 import { type Filter, filterIn } from "./selectors.ts";
-import { expired } from "./status-error.ts";
+import { expired, internalError, StatusError } from "./status-error.ts";
 import { TextStream } from "./text-stream.ts";
 
 const bookmarkEveryMs = 60_000;
@@ -58,7 +58,7 @@ class Watch {
   begin(asked: AskedVersion, timeoutMs: number): void {
     const { clock } = this.#core.environment;
     const { storage } = this.#core;
-    const { query, signal } = this.#call;
+    const { query } = this.#call;
     const initial = query.sendInitialEvents === undefined ? (asked.version ?? 0n) === 0n : flagIn(query, "sendInitialEvents");
     const bookmarks = flagIn(query, "allowWatchBookmarks");
     const from = initial ? storage.version : (asked.version ?? storage.version);
@@ -66,9 +66,7 @@ class Watch {
     if (!this.#follow(from)) return;
     if (bookmarks) this.#bookmarkEvery(bookmarkEveryMs);
     this.#cancels.push(clock.after(timeoutMs, () => this.#finish()));
-    const onAbort = () => this.#finish();
-    signal?.addEventListener("abort", onAbort, { once: true });
-    this.#cancels.push(() => signal?.removeEventListener("abort", onAbort));
+    for (const signal of [this.#call.signal, this.#core.stopped]) this.#endOn(signal);
   }
 
   #sendState(bookmark: boolean): void {
@@ -129,7 +127,17 @@ class Watch {
   #inOrder(object: ApiObject, then: (served: ApiObject) => unknown): void {
     const { kind } = this.#call.target;
     if (kind.conversion === undefined && this.#tail === undefined) then(object);
-    else this.#tail = (this.#tail ?? Promise.resolve()).then(async () => void (await then(await oneAsServed(kind, object))));
+    else
+      this.#tail = (this.#tail ?? Promise.resolve())
+        .then(async () => void (await then(await oneAsServed(kind, object))))
+        .catch((error: unknown) => this.#fail(error));
+  }
+
+  /** What cannot be shown (a conversion webhook does not answer) ends the watch: a gap would be worse. */
+  #fail(error: unknown): void {
+    const { body } = error instanceof StatusError ? error : internalError(error instanceof Error ? error.message : String(error));
+    this.stream.push(`${JSON.stringify({ type: "ERROR", object: body })}\n`);
+    this.#finish();
   }
 
   #bookmark(annotations?: Readonly<Record<string, string>>): void {
@@ -152,6 +160,12 @@ class Watch {
     };
     again();
     this.#cancels.push(() => cancel());
+  }
+
+  #endOn(signal: AbortSignal | undefined): void {
+    const onAbort = () => this.#finish();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#cancels.push(() => signal?.removeEventListener("abort", onAbort));
   }
 
   #finish(): void {
