@@ -1,5 +1,5 @@
 // Puts the parts together and takes them apart again.
-import { type Client, type ClientOptions, clientOver, type Environment, type Transport } from "@memhog/runtime";
+import { type Client, type ClientOptions, clientOver, type Environment, type Transport, TransportError } from "@memhog/runtime";
 import { builtInKinds } from "./kinds/built-in.ts";
 import { KindRegistry } from "./kinds/registry.ts";
 import { makePatching } from "./patch/patching.ts";
@@ -64,24 +64,31 @@ const unlimited = { qps: 1_000_000, burst: 1_000_000 };
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { environment, http = false, middleware = [], parts = [], historyMs } = options;
-  const core = coreOf(environment, historyMs);
+  const stopping = new AbortController();
+  const core = coreOf(environment, historyMs, stopping.signal);
   for (const part of parts) part.prepare?.(core);
   const server = apiServer(core);
   await seed(server);
   // Nobody was there to see how it came to be.
   core.storage.compact(core.storage.version);
   const handler = middleware.reduceRight<Handler>((next, wrap) => wrap(next), server);
-  const listening = http === false ? undefined : await startHttp(handler, http === true ? {} : http);
-  const simulator = new Running(core, handler, listening);
-  for (const part of parts) simulator.stops.push(await part.start?.(simulator));
-  return simulator;
+  const listening = http === false ? undefined : await startHttp(handler, environment, http === true ? {} : http);
+  const simulator = new Running(core, handler, { listening, stopping });
+  try {
+    for (const part of parts) simulator.stops.push(await part.start?.(simulator));
+    return simulator;
+  } catch (error) {
+    await simulator.stop();
+    throw error;
+  }
 }
 
-function coreOf(environment: Environment, historyMs: number | undefined): ServerCore {
+function coreOf(environment: Environment, historyMs: number | undefined, stopped: AbortSignal): ServerCore {
   const storage = memoryStorage({ clock: environment.clock, historyMs });
   const kinds = new KindRegistry([...builtInKinds, ...reviewKinds]);
   const admissions = [...builtInAdmission({ storage, environment })];
-  return { environment, storage, kinds, admissions, patching: makePatching(), connects: new Map(), routes: new Map() };
+  const doors = { connects: new Map(), routes: new Map() };
+  return { environment, storage, kinds, admissions, patching: makePatching(), ...doors, stopped };
 }
 
 class Running implements Simulator {
@@ -90,13 +97,19 @@ class Running implements Simulator {
   readonly stops: (Stop | undefined)[] = [];
   readonly #handler: Handler;
   readonly #http: HttpServer | undefined;
+  readonly #stopping: AbortController;
   #stopped: Promise<void> | undefined;
 
-  constructor(core: ServerCore, handler: Handler, http: HttpServer | undefined) {
+  constructor(
+    core: ServerCore,
+    handler: Handler,
+    ends: { readonly listening: HttpServer | undefined; readonly stopping: AbortController },
+  ) {
     this.core = core;
-    this.transport = memoryTransport(handler);
-    this.#handler = handler;
-    this.#http = http;
+    this.#handler = untilStopped(handler, core.stopped);
+    this.transport = memoryTransport(this.#handler);
+    this.#http = ends.listening;
+    this.#stopping = ends.stopping;
   }
 
   get environment(): Environment {
@@ -108,7 +121,7 @@ class Running implements Simulator {
   }
 
   get kubeconfig(): string | undefined {
-    return this.url === undefined ? undefined : kubeconfigFor(this.url);
+    return this.#http === undefined ? undefined : kubeconfigFor(this.#http.url, this.#http.authority);
   }
 
   client({ userAgent, ...options }: Partial<ClientOptions> & { readonly userAgent?: string } = {}): Client {
@@ -129,6 +142,15 @@ class Running implements Simulator {
   /** What was started last stops first: it may need the others until then. */
   async #end(): Promise<void> {
     for (const stop of this.stops.reverse()) await stop?.();
+    this.#stopping.abort();
     await this.#http?.stop();
   }
+}
+
+/** A server that has stopped is not there: nothing was sent. */
+function untilStopped(handler: Handler, stopped: AbortSignal): Handler {
+  return async (request) => {
+    if (stopped.aborted) throw new TransportError("the simulator has stopped", { outcome: "not-sent" });
+    return handler(request);
+  };
 }

@@ -20,6 +20,8 @@ export interface ServerCore {
   readonly connects: Map<string, Connect>;
   /** Paths beside those of objects, by their beginning: "/openapi/". */
   readonly routes: Map<string, Route>;
+  /** Aborts when the server stops: watches end. */
+  readonly stopped: AbortSignal;
 }
 
 /** Answers for a subresource that is not part of the object: logs, proxies. */

@@ -3,18 +3,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
+import { type Environment, selfMadeCertificates } from "@memhog/runtime";
 import type { ApiRequest, Handler } from "./handler.ts";
 
 export interface HttpOptions {
   /** @default a free one */
   readonly port?: number | undefined;
-  /** PEM. Without it: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Speak TLS, with a certificate of our own making that the kubeconfig trusts. @default false: plain HTTP */
+  readonly tls?: boolean | undefined;
 }
 
 export interface HttpServer {
   /** "http://127.0.0.1:PORT" */
   readonly url: string;
+  /** PEM of the authority to trust, if it speaks TLS. */
+  readonly authority: string | undefined;
   /** Ends it, with every connection. */
   stop(): Promise<void>;
 }
@@ -23,13 +26,20 @@ type Incoming = IncomingMessage | Http2ServerRequest;
 /** Both kinds do what is asked of them here; TypeScript cannot call a method of a union whose overloads differ. */
 type Outgoing = ServerResponse;
 
-export async function startHttp(handler: Handler, { port = 0, tls }: HttpOptions = {}): Promise<HttpServer> {
+export async function startHttp(
+  handler: Handler,
+  environment: Environment,
+  { port = 0, tls = false }: HttpOptions = {},
+): Promise<HttpServer> {
+  const certificate = tls ? await makeCertificate(environment) : undefined;
   const sockets = new Set<Socket>();
   const listener = (incoming: Incoming, outgoing: Outgoing | Http2ServerResponse) => {
     serve(handler, incoming, outgoing as Outgoing).catch(() => outgoing.destroy());
   };
   const server: Server | Http2SecureServer =
-    tls === undefined ? createServer(listener) : createSecureServer({ ...tls, allowHTTP1: true }, listener);
+    certificate === undefined
+      ? createServer(listener)
+      : createSecureServer({ cert: certificate.certificate, key: certificate.key, allowHTTP1: true }, listener);
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -41,12 +51,24 @@ export async function startHttp(handler: Handler, { port = 0, tls }: HttpOptions
   });
   const { port: actual } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${actual}`,
+    url: `${tls ? "https" : "http"}://127.0.0.1:${actual}`,
+    authority: certificate?.trust,
     stop: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+/** The first of the certificates that the runtime would make for a webhook; a simulator does not live to see the second. */
+async function makeCertificate(environment: Environment) {
+  const ended = new AbortController();
+  const source = selfMadeCertificates({ name: "simulator", names: ["127.0.0.1", "localhost"], environment });
+  for await (const certificate of source(ended.signal)) {
+    ended.abort();
+    return certificate;
+  }
+  throw new Error("expected a certificate, found none");
 }
 
 async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): Promise<void> {
