@@ -33,7 +33,8 @@ const reportMs = 300_000;
 
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  readonly #identity: NodeIdentity;
+  readonly #machineId: string;
+  #identity: NodeIdentity;
   #registered: Stored<Node> | undefined;
   #lease: Stored<Lease> | undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +44,8 @@ export class Heartbeat {
   constructor(options: HeartbeatOptions) {
     const { environment } = options;
     this.#options = options;
-    this.#identity = { bootId: environment.uuid(), machineId: environment.uuid().replaceAll("-", "") };
+    this.#machineId = environment.uuid().replaceAll("-", "");
+    this.#identity = this.#boot();
   }
 
   get isBeating(): boolean {
@@ -55,6 +57,7 @@ export class Heartbeat {
     if (this.#stop !== undefined) return;
     const stop = new AbortController();
     this.#stop = stop;
+    this.#identity = this.#boot();
     this.#reportedAt = Number.NEGATIVE_INFINITY;
     await this.#beat(stop.signal);
     this.#beating = this.#goOn(stop.signal);
@@ -64,6 +67,11 @@ export class Heartbeat {
     this.#stop?.abort();
     this.#stop = undefined;
     await this.#beating;
+  }
+
+  /** The machine stays the same, but everybody can see that it was started anew. */
+  #boot(): NodeIdentity {
+    return { bootId: this.#options.environment.uuid(), machineId: this.#machineId };
   }
 
   async #goOn(signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ import {
   indexBy,
   keyOf,
   may,
+  Node,
   NotFoundError,
   type ObjectRef,
   type Outcome,
@@ -55,8 +56,12 @@ export function kubelet({ nodes, environment, concurrency }: KubeletOptions): Co
       resyncMs: 0,
       may: [may(Pod, "delete"), may(Pod, "patch", { subresource: "status" })],
       when: ({ object }) => nodeOf(object) !== undefined,
-      // Whatever changes on a node may make room for those who wait for it.
-      watches: [{ kind: Pod, map: (pod) => waitingBeside(pod, nodeOf(pod)) }],
+      watches: [
+        // Whatever changes on a node may make room for those who wait for it.
+        { kind: Pod, map: (pod) => waitingBeside(pod, nodeOf(pod)) },
+        // A node that comes back says so in its own object, and its pods go on.
+        { kind: Node, map: ({ metadata }, pods) => atBoot(nodes.get(metadata.name), pods) },
+      ],
     },
     async (ref, ctx) => {
       const pod = ctx.get(Pod, ref);
@@ -94,6 +99,11 @@ async function sync(run: PodRun, pod: Stored<Pod>, { patchStatus, remove, ...too
   return Number.isFinite(due)
     ? checkAgainIn(Math.max(0, due - clock.monotonic()), "something is due")
     : waitForChange("all is quiet");
+}
+
+function atBoot(node: NodeRun | undefined, pods: { objects(): Iterable<Stored<Pod>> }): readonly ObjectRef[] {
+  if (!node?.takeBoot()) return [];
+  return [...pods.objects()].filter(({ spec }) => spec.nodeName === node.name).map(refOf);
 }
 
 /** A pod that ended before we came: nothing is left of it here, and nothing to wait for. */

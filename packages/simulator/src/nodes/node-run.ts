@@ -29,6 +29,7 @@ export class NodeRun {
   readonly #options: NodeRunOptions;
   readonly #addresses: PodTools["addresses"];
   #hasPower = true;
+  #justBooted = false;
 
   constructor(options: NodeRunOptions) {
     this.#options = options;
@@ -74,8 +75,16 @@ export class NodeRun {
     if (this.#hasPower) return;
     const now = this.#options.environment.clock.monotonic();
     this.#hasPower = true;
+    this.#justBooted = true;
     for (const run of this.pods.values()) run.crash(now);
     await this.#options.heartbeat.start();
+  }
+
+  /** True once after each boot: then all of its pods want to be looked at. */
+  takeBoot(): boolean {
+    const booted = this.#justBooted;
+    this.#justBooted = false;
+    return booted;
   }
 
   #take(pod: Stored<Pod>, all: () => readonly Stored<Pod>[]): PodRun {
