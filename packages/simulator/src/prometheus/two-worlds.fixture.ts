@@ -97,9 +97,9 @@ async function askOurs(ours: SimulatedPrometheus, path: string, query: Asked): P
 export function comparable({ status, body }: Answered): object {
   const { data, ...rest } = body as { data?: { resultType: string; result: unknown } };
   const isList = data !== undefined && (data.resultType === "vector" || data.resultType === "matrix");
-  if (!isList || !Array.isArray(data.result)) return { status, ...rest, data: rounded(data) };
+  if (!isList || !Array.isArray(data.result)) return { ...rest, data: rounded(data), code: status };
   const result = data.result.map((each) => JSON.stringify(rounded(each))).sort();
-  return { status, ...rest, resultType: data.resultType, result };
+  return { ...rest, resultType: data.resultType, result, code: status };
 }
 
 function rounded(value: unknown): unknown {
