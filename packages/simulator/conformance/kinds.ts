@@ -13,7 +13,6 @@ export const Deployment = loose(kinds.Deployment);
 export const ReplicaSet = loose(kinds.ReplicaSet);
 export const StatefulSet = loose(kinds.StatefulSet);
 export const Job = loose(kinds.Job);
-export const Lease = loose(kinds.Lease);
 export const LimitRange = loose(kinds.LimitRange);
 export const ResourceQuota = loose(kinds.ResourceQuota);
 export const PodDisruptionBudget = loose(kinds.PodDisruptionBudget);

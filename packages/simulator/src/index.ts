@@ -20,4 +20,5 @@ export { type Faults, type FaultsOptions, makeFaults } from "./faults/faults.ts"
 export { type ServerJournal, serverJournal } from "./faults/journal.ts";
 export { startHollowNodes, type HollowNodes } from "./nodes/hollow-nodes.ts";
 export type { HollowNodesOptions } from "./nodes/options.ts";
+export { prometheus, type PrometheusPart, type PrometheusPartOptions } from "./prometheus/part.ts";
 export { wholeCluster, type WholeClusterOptions } from "./whole-cluster.ts";

@@ -38,10 +38,6 @@ export function dnsLabelErrors(field: string, name: string): readonly FieldError
   return problemsOf(name, label, labelText, 63).map((problem) => invalid(field, name, problem));
 }
 
-export function subdomainErrors(field: string, name: string): readonly FieldError[] {
-  return problemsOf(name, subdomain, subdomainText, 253).map((problem) => invalid(field, name, problem));
-}
-
 /** Keys of ConfigMaps and Secrets. */
 export function configKeyErrors(field: string, keys: readonly string[]): readonly FieldError[] {
   return keys.filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key)).map((key) => invalid(`${field}[${key}]`, key, configKeyText));

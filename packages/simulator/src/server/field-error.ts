@@ -20,11 +20,6 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { reason: "FieldValueInvalid", field, message: withDetail(`Invalid value: ${shown(value)}`, detail) };
 }
 
-/** A value of the wrong JSON type; custom resources say so in this way. */
-export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return { reason: "FieldValueTypeInvalid", field, message: withDetail(`Invalid value: ${shown(value)}`, detail) };
-}
-
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const values = supported.map((each) => JSON.stringify(each));
   const message = `Unsupported value: ${shown(value)}: supported values: ${values.join(", ")}`;

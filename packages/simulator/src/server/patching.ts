@@ -1,7 +1,6 @@
 // The seam of patches and managed fields: src/patch/ implements it, the verbs call it. Everything here is pure.
 import type { ApiObject, Draft } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
-import { notImplemented } from "./status-error.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -37,11 +36,3 @@ export interface Patching {
   /** The managedFields of an object after a create, an update or a patch other than "apply". */
   track(call: UpdateCall): readonly unknown[] | undefined;
 }
-
-/** A server without src/patch/: it says so. */
-export const noPatching: Patching = {
-  patch: ({ type }) => {
-    throw notImplemented(`${type} patches`);
-  },
-  track: ({ after }) => after.metadata.managedFields,
-};
