@@ -16,11 +16,6 @@ const role = (kind: string, namespaced: boolean): KindEntry =>
     namespaced,
     names: "path",
     createOnUpdate: true,
-    table: {
-      "*": (draft: JsonObject) => {
-        draft.rules ??= null;
-      },
-    },
     columns: [nameColumn, createdAt],
   });
 

@@ -11,7 +11,7 @@ import { podSpecErrors } from "./pod-validation.ts";
 import { builtIn, scale, status } from "./row.ts";
 import { immutable, intOrPercentErrors, notNegativeFields, selectorErrors } from "./validation.ts";
 
-const template: Defaults = { "template!": { "metadata!": {}, "spec!": podSpecDefaults } };
+const template: Defaults = { "template!": { "spec!": podSpecDefaults } };
 const templateColumns = containerColumns("spec", "template", "spec");
 const numbers = ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"];
 
@@ -80,11 +80,6 @@ export const deployments: KindEntry = builtIn("apps", "v1", "Deployment", {
       revisionHistoryLimit: 10,
       progressDeadlineSeconds: 600,
     },
-    "status!": {
-      "*": (status: JsonObject) => {
-        if (status.replicas === 0) delete status.replicas;
-      },
-    },
   },
   validate: judged("deployment", (object, old) => [...rollingErrors(object), ...immutable("spec.selector", object, old)]),
   columns: [
@@ -103,7 +98,7 @@ export const replicaSets: KindEntry = builtIn("apps", "v1", "ReplicaSet", {
   shortNames: ["rs"],
   categories: ["all"],
   generation: "spec",
-  table: { "spec!": { replicas: 1, ...template }, "status!": { replicas: 0 } },
+  table: { "spec!": { replicas: 1, ...template } },
   validate: judged("deployment", (object, old) => immutable("spec.selector", object, old)),
   columns: [
     nameColumn,
@@ -126,9 +121,8 @@ export const statefulSets: KindEntry = builtIn("apps", "v1", "StatefulSet", {
   table: {
     "spec!": {
       replicas: 1,
-      serviceName: "",
       ...template,
-      "volumeClaimTemplates[]": { apiVersion: "v1", kind: "PersistentVolumeClaim", "metadata!": {}, ...claimDefaults },
+      "volumeClaimTemplates[]": { apiVersion: "v1", kind: "PersistentVolumeClaim", ...claimDefaults },
       podManagementPolicy: "OrderedReady",
       "updateStrategy!": {
         type: "RollingUpdate",
@@ -138,7 +132,6 @@ export const statefulSets: KindEntry = builtIn("apps", "v1", "StatefulSet", {
       revisionHistoryLimit: 10,
       "persistentVolumeClaimRetentionPolicy!": { whenDeleted: "Retain", whenScaled: "Retain" },
     },
-    "status!": { replicas: 0, availableReplicas: 0 },
   },
   validate: judged("statefulset", (object, old) =>
     fixedInStatefulSets.flatMap((field) => immutable(`spec.${field}`, object, old)),
@@ -161,7 +154,6 @@ export const daemonSets: KindEntry = builtIn("apps", "v1", "DaemonSet", {
       },
       revisionHistoryLimit: 10,
     },
-    "status!": { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
   },
   // The generation of the template is kept under its deprecated name for those who still read it there.
   prepare: (draft, { old }) => {

@@ -13,7 +13,7 @@ import { immutable, notNegativeFields, oneOf, selectorErrors } from "./validatio
 
 const unlessGiven = (other: string, value: number) => (spec: JsonObject) => (spec[other] === undefined ? value : undefined);
 
-const template: Defaults = { "template!": { "metadata!": {}, "spec!": podSpecDefaults } };
+const template: Defaults = { "template!": { "spec!": podSpecDefaults } };
 
 const jobTable: Defaults = {
   "spec!": {
@@ -27,7 +27,6 @@ const jobTable: Defaults = {
     manualSelector: false,
     podReplacementPolicy: "TerminatingOrFailed",
   },
-  "status!": {},
 };
 
 /** Unless it brings its own, a job selects its pods by its UID: two jobs of one name never share pods. */
@@ -135,11 +134,10 @@ export const cronJobs: KindEntry = builtIn("batch", "v1", "CronJob", {
     "spec!": {
       concurrencyPolicy: "Allow",
       suspend: false,
-      "jobTemplate!": { "metadata!": {}, "spec!": template },
+      "jobTemplate!": { "spec!": template },
       successfulJobsHistoryLimit: 3,
       failedJobsHistoryLimit: 1,
     },
-    "status!": {},
   },
   validate: (cronJob, old, { subresource }) =>
     subresource === undefined && !sameJson(cronJob.spec, old?.spec) ? cronJobErrors(cronJob) : [],

@@ -27,13 +27,15 @@ export interface KindEntry {
 
   /** Whether metadata.generation counts changes, and of what beside everything but metadata and status. @default no */
   readonly generation?: GenerationRule;
-  // What happens to a draft on every create and update, in this order: prune, defaults, (admission), prepare, validate.
+  // What happens to a draft on every create and update, in this order: prune, defaults, finish, (admission), prepare, validate.
   /** Makes the draft what the server would store: removes what is not the client's to say, allocates. */
   readonly prepare?: (draft: Draft, context: PrepareContext) => void;
   /** Writes what was left out. Also run on a draft made by a patch. Must be idempotent. */
   readonly defaults?: (draft: Draft) => void;
   /** Drops what the kind does not know, and says what that was (for `fieldValidation`). @throws ShapeError */
   readonly prune?: (draft: Draft) => readonly string[];
+  /** Writes what is always written, after the defaults. */
+  readonly finish?: (draft: Draft) => void;
   /** Complaints about the whole object. `old` is there for an update. */
   readonly validate?: (object: ApiObject, old: ApiObject | undefined, context: ValidateContext) => readonly FieldError[];
   /** Which names are allowed. @default "subdomain" */

@@ -3,11 +3,11 @@ import type { ApiObject, JsonObject } from "../json.ts";
 import { builtInKinds } from "./built-in.ts";
 import { humanDuration } from "./columns.ts";
 import { cronErrors } from "./cron.ts";
-import { typeNameOf } from "./field-table.ts";
-import { fieldTable } from "./generated/field-table.ts";
+import { structs } from "./generated/structs.ts";
 import { metadataErrors, problemsOfName } from "./names.ts";
 import { type QosClass, qosClassOf } from "./qos.ts";
 import { byPreference, KindRegistry } from "./registry.ts";
+import { structNameOf } from "./struct-name.ts";
 
 describe("the table of built-in kinds", () => {
   it("has every kind once", () => {
@@ -16,12 +16,12 @@ describe("the table of built-in kinds", () => {
   });
 
   it("knows the fields of each", () => {
-    expect(builtInKinds.map(typeNameOf).filter((name) => !(name in fieldTable))).toEqual([]);
+    expect(builtInKinds.map(structNameOf).filter((name) => !(name in structs))).toEqual([]);
   });
 
   it("refers to no type that it does not have", () => {
-    const referred = Object.values(fieldTable).flatMap((line) => [...line.matchAll(/:(?:\[\]|\{\})*([a-z]+\.v[0-9a-z]+\.\w+)/g)]);
-    expect(referred.map(([, name = ""]) => name).filter((name) => !(name in fieldTable))).toEqual([]);
+    const referred = Object.values(structs).flatMap((line) => [...line.matchAll(/[:~](?:\*|\[\]|\{\})*([a-z]+\.[\w.]+)/g)]);
+    expect(referred.map(([, name = ""]) => name).filter((name) => !(name in structs))).toEqual([]);
   });
 });
 

@@ -31,11 +31,6 @@ export const endpoints: KindEntry = builtIn("", "v1", "Endpoints", {
 export const endpointSlices: KindEntry = builtIn("discovery.k8s.io", "v1", "EndpointSlice", {
   generation: "spec",
   table: {
-    "*": (slice: JsonObject) => {
-      slice.endpoints ??= null;
-      slice.ports ??= null;
-    },
-    "endpoints[]": { conditions: {} },
     "ports[]": { name: "", protocol: "TCP" },
   },
   validate: (slice, old) => immutable("addressType", slice, old),
@@ -66,7 +61,6 @@ export const networkPolicies: KindEntry = builtIn("networking.k8s.io", "v1", "Ne
   generation: "spec",
   table: {
     "spec!": {
-      podSelector: {},
       "ingress[]": { "ports[]": { protocol: "TCP" } },
       "egress[]": { "ports[]": { protocol: "TCP" } },
       policyTypes,
@@ -79,7 +73,6 @@ export const ingresses: KindEntry = builtIn("networking.k8s.io", "v1", "Ingress"
   plural: "ingresses",
   shortNames: ["ing"],
   generation: "spec",
-  table: { "spec!": {}, "status!": { loadBalancer: {} } },
   columns: [
     nameColumn,
     text("Class", at(".spec.ingressClassName", "<none>")),

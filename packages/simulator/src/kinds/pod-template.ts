@@ -33,8 +33,7 @@ function pullPolicy({ image }: JsonObject): string {
 
 const container: Defaults = {
   "ports[]": { protocol: "TCP" },
-  "env[]": { "valueFrom?": { "fieldRef?": fieldRef, "resourceFieldRef?": { divisor: "0" } } },
-  resources: {},
+  "env[]": { "valueFrom?": { "fieldRef?": fieldRef } },
   "livenessProbe?": probe,
   "readinessProbe?": probe,
   "startupProbe?": probe,
@@ -44,9 +43,7 @@ const container: Defaults = {
   imagePullPolicy: pullPolicy,
 };
 
-const downwardItems: Defaults = {
-  "items[]": { "fieldRef?": fieldRef, "resourceFieldRef?": { divisor: "0" } },
-};
+const downwardItems: Defaults = { "items[]": { "fieldRef?": fieldRef } };
 
 const volume: Defaults = {
   "secret?": { defaultMode: 420 },

@@ -27,7 +27,6 @@ export const podDisruptionBudgets: KindEntry = builtIn("policy", "v1", "PodDisru
   shortNames: ["pdb"],
   generation: "spec",
   versionedUpdate: true,
-  table: { "spec!": {}, "status!": { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } },
   validate: (budget) => budgetErrors(budget),
   columns: [
     nameColumn,
@@ -73,12 +72,6 @@ export const horizontalPodAutoscalers: KindEntry = builtIn("autoscaling", "v2", 
   generation: "spec",
   table: {
     "spec!": { minReplicas: 1, metrics: cpuAt80, "behavior?": { "scaleUp!": scalingUp, "scaleDown!": scalingDown } },
-    "status!": {
-      desiredReplicas: 0,
-      "*": (found: JsonObject) => {
-        found.currentMetrics ??= null;
-      },
-    },
   },
   columns: [
     nameColumn,
@@ -107,7 +100,6 @@ function leaseErrors(lease: ApiObject): readonly FieldError[] {
 export const leases: KindEntry = builtIn("coordination.k8s.io", "v1", "Lease", {
   createOnUpdate: true,
   versionedUpdate: true,
-  table: { "spec!": {} },
   validate: leaseErrors,
   columns: [nameColumn, text("Holder", at(".spec.holderIdentity", "")), ageColumn],
 });
@@ -117,7 +109,7 @@ export const priorityClasses: KindEntry = builtIn("scheduling.k8s.io", "v1", "Pr
   plural: "priorityclasses",
   shortNames: ["pc"],
   generation: "spec",
-  table: { value: 0, preemptionPolicy: "PreemptLowerPriority" },
+  table: { preemptionPolicy: "PreemptLowerPriority" },
   columns: [
     nameColumn,
     count("Value", ".value"),

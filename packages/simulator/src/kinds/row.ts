@@ -1,9 +1,9 @@
 // What rows of the table have in common.
 import type { Draft } from "../json.ts";
 import { applyDefaults, type Defaults } from "./defaults.ts";
-import { typeNameOf } from "./field-table.ts";
 import type { KindEntry, SubresourceEntry, Verb } from "./kind-entry.ts";
-import { shape } from "./shape.ts";
+import { readAsGo, writeAsGo } from "./shape.ts";
+import { structNameOf } from "./struct-name.ts";
 
 export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -28,6 +28,7 @@ export type Row = Partial<Omit<KindEntry, "group" | "version" | "kind" | "defaul
 /** A built-in kind. Singular is the kind in lower case, plural that with an "s", namespaced unless the row says otherwise. */
 export function builtIn(group: string, version: string, kind: string, { table, ...row }: Row = {}): KindEntry {
   const singular = row.singular ?? kind.toLowerCase();
+  const struct = structNameOf({ group, version, kind });
   const defaults = table && ((draft: Draft) => applyDefaults(draft, table));
   return {
     group,
@@ -36,7 +37,8 @@ export function builtIn(group: string, version: string, kind: string, { table, .
     singular,
     plural: row.plural ?? `${singular}s`,
     namespaced: row.namespaced ?? true,
-    prune: (draft) => shape(draft, typeNameOf({ group, version, kind })),
+    prune: (draft) => readAsGo(draft, struct),
+    finish: (draft) => writeAsGo(draft, struct),
     ...row,
     ...(defaults && { defaults }),
   };

@@ -1,52 +1,43 @@
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../json.ts";
-import { ShapeError, shape } from "./shape.ts";
+import { readAsGo, ShapeError, writeAsGo } from "./shape.ts";
 
 const pod = (more: object): Draft => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, ...more });
 const container = (more: object) => pod({ spec: { containers: [{ name: "c", ...more }] } });
 const type = "core.v1.Pod";
 
-function shaped(draft: Draft, typeName = type) {
-  const unknown = shape(draft, typeName);
+function shaped(draft: Draft, struct = type) {
+  const unknown = readAsGo(draft, struct);
   return { draft, unknown };
 }
 
-describe("what Go reads and writes", () => {
+function written(draft: Draft, struct = type) {
+  writeAsGo(draft, struct);
+  return draft;
+}
+
+describe("what Go reads", () => {
   const cases: readonly [string, Draft, object][] = [
     ["nulls were not sent", pod({ spec: null }), pod({})],
+    ["empty lists are nothing", pod({ spec: { volumes: [], containers: [] } }), pod({ spec: { containers: [] } })],
     [
-      "empty lists and maps are not written",
-      pod({ spec: { volumes: [], nodeSelector: {}, containers: [] } }),
-      pod({ spec: { containers: [] } }),
+      "empty objects are something where they are pointers",
+      container({ securityContext: {} }),
+      container({ securityContext: {} }),
     ],
-    ["empty objects are, they are pointers", container({ securityContext: {} }), container({ securityContext: {} })],
-    ["empty texts are not written", container({ image: "" }), container({})],
+    ["empty texts are nothing", container({ image: "" }), container({})],
     ["unless they are in a map", pod({ metadata: { labels: { a: "" } } }), pod({ metadata: { labels: { a: "" } } })],
     ["a null in a map is an empty text", pod({ metadata: { labels: { a: null } } }), pod({ metadata: { labels: { a: "" } } })],
+    ["zeros are nothing", pod({ spec: { containers: [], hostNetwork: false } }), pod({ spec: { containers: [] } })],
     [
-      "zeros that are not pointers are not written",
-      pod({ spec: { containers: [], hostNetwork: false } }),
-      pod({ spec: { containers: [] } }),
-    ],
-    [
-      "zeros that are pointers are",
+      "unless they are pointers",
       container({ securityContext: { runAsUser: 0 } }),
       container({ securityContext: { runAsUser: 0 } }),
     ],
     [
-      "quantities come back in their canonical spelling",
+      "quantities are spelled canonically",
       container({ resources: { limits: { memory: "1024Mi", cpu: 0.5 } } }),
       container({ resources: { limits: { memory: "1Gi", cpu: "500m" } } }),
-    ],
-    [
-      "what must be there is, even if it is nothing",
-      pod({ status: { containerStatuses: [{ name: "c" }] } }),
-      pod({ status: { containerStatuses: [{ name: "c", image: "", imageID: "", ready: false, restartCount: 0 }] } }),
-    ],
-    [
-      "conditions have their times, even if there are none",
-      pod({ status: { conditions: [{ type: "Ready", status: "True" }] } }),
-      pod({ status: { conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: null }] } }),
     ],
   ];
   it.each(cases)("%s", (_name, given, then) => expect(shaped(given)).toEqual({ draft: then, unknown: [] }));
@@ -65,6 +56,26 @@ describe("what Go reads and writes", () => {
   it("what belongs to somebody else is kept as it came", () => {
     const revision = { apiVersion: "apps/v1", kind: "ControllerRevision", metadata: {}, revision: 1, data: { a: null, b: [] } };
     expect(shaped(structuredClone(revision), "apps.v1.ControllerRevision").draft).toEqual(revision);
+  });
+});
+
+describe("what Go writes", () => {
+  it("is always there, even if it is nothing: counts, times, structs", () => {
+    const { status } = written(
+      pod({ status: { containerStatuses: [{ name: "c" }], conditions: [{ type: "Ready", status: "True" }] } }),
+    );
+    expect(status).toEqual({
+      containerStatuses: [{ name: "c", ready: false, restartCount: 0, image: "", imageID: "", state: {}, lastState: {} }],
+      conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: null }],
+    });
+  });
+
+  it("is left out where it may be", () => {
+    expect(written(container({ resources: { limits: {} } })).spec).toEqual({ containers: [{ name: "c", resources: {} }] });
+  });
+
+  it("is null where a list must be and none is", () => {
+    expect(written(pod({ spec: {} })).spec).toEqual({ containers: null });
   });
 });
 
@@ -103,7 +114,7 @@ describe("what Go cannot read", () => {
     ["a time that is none", pod({ metadata: { creationTimestamp: "foo" } }), 'parsing time "foo"'],
   ];
   it.each(cases)("%s", (_name, given, said) => {
-    expect(() => shape(given, type)).toThrow(ShapeError);
-    expect(() => shape(structuredClone(given), type)).toThrow(said);
+    expect(() => readAsGo(structuredClone(given), type)).toThrow(ShapeError);
+    expect(() => readAsGo(given, type)).toThrow(said);
   });
 });

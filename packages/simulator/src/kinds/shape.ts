@@ -1,29 +1,13 @@
-// What an object looks like after Go has read and written it. Built-in kinds are structs on the real server: a field that
-// the struct does not have is dropped (and told), one of the wrong type makes the request unreadable, a null is a field that
-// was not sent, most empty values are not written at all, and a quantity comes back in its canonical spelling. Clients
-// compare what they sent with what they got, so all of this can be told.
+// What becomes of an object when Go reads it and writes it again. Built-in kinds are structs on the real server, so a field
+// that the struct does not have is dropped (and told), one of the wrong type makes the request unreadable, null and zero
+// are the same as nothing unless the field is a pointer, a quantity comes back in its canonical spelling; and what must
+// always be there is, even if it is empty. Clients compare what they sent with what they got, so all of this can be told.
+//
+// `readAsGo` comes before defaults, `writeAsGo` after them, as in the real server.
 import { parseQuantity } from "@memhog/runtime";
 import { type Draft, isObject, type JsonObject } from "../json.ts";
 import { parseTime } from "../time.ts";
-import { fieldTable } from "./generated/field-table.ts";
-
-interface Field {
-  readonly type: string;
-  /** Written even if it is empty. */
-  readonly always: boolean;
-}
-
-type Fields = ReadonlyMap<string, Field>;
-
-const types: ReadonlyMap<string, Fields> = new Map(
-  Object.entries(fieldTable).map(([name, line]) => [name, new Map(line.split(" ").filter(Boolean).map(fieldOf))]),
-);
-
-function fieldOf(text: string): readonly [string, Field] {
-  const colon = text.lastIndexOf(":");
-  const name = text.slice(0, colon);
-  return [name.replace(/!$/, ""), { type: text.slice(colon + 1), always: name.endsWith("!") }];
-}
+import { type Field, structNamed } from "./structs.ts";
 
 /** The object is not of the shape that its kind has; the message is Go's. */
 export class ShapeError extends Error {
@@ -31,30 +15,17 @@ export class ShapeError extends Error {
   override readonly name = "ShapeError";
 }
 
-/** Numbers and switches that are written only if they are not zero; others are pointers in Go, and zero is a value. */
-const omittedZeros = new Set(
-  [
-    "minReadySeconds initialDelaySeconds hostNetwork hostPID hostIPC stdin stdinOnce tty readOnly unschedulable paused",
-    "publishNotReadyAddresses observedGeneration readyReplicas availableReplicas updatedReplicas unavailableReplicas",
-    "fullyLabeledReplicas currentReplicas updatedNumberScheduled numberAvailable numberUnavailable active succeeded failed",
-    "globalDefault nodePort hostPort signal generation count",
-  ].flatMap((line) => line.split(" ")),
-);
-
-/** Texts that are pointers in Go: empty is a value, and not the same as none. */
-const keptEmpty = new Set(["storageClassName", "holderIdentity", "ingressClassName", "volumeAttributesClassName"]);
-
-/** Gives a draft the shape of its type; the names of fields that it does not have. @throws ShapeError */
-export function shape(draft: Draft, typeName: string): readonly string[] {
+/** Gives a draft the shape of its struct; tells the fields that the struct does not have. @throws ShapeError */
+export function readAsGo(draft: Draft, struct: string): readonly string[] {
   const unknown: string[] = [];
-  new Shaper(unknown).object(draft, typeName, { json: "", shown: "" });
+  new Reader(unknown).struct(draft, struct, { json: "", shown: "" });
   return unknown;
 }
 
 /** The same for metadata alone: of custom resources it is all that Go knows. @throws ShapeError */
-export function shapeMetadata({ metadata }: Draft): readonly string[] {
+export function readMetadataAsGo({ metadata }: Draft): readonly string[] {
   const unknown: string[] = [];
-  new Shaper(unknown).object(metadata, "meta.v1.ObjectMeta", { json: "", shown: "metadata" });
+  new Reader(unknown).struct(metadata, "meta.v1.ObjectMeta", { json: "", shown: "metadata" });
   return unknown;
 }
 
@@ -64,38 +35,33 @@ interface Place {
   readonly shown: string;
 }
 
-class Shaper {
+class Reader {
   readonly #unknown: string[];
 
   constructor(unknown: string[]) {
     this.#unknown = unknown;
   }
 
-  object(object: JsonObject, typeName: string, at: Place): void {
-    const fields = types.get(typeName);
+  struct(object: JsonObject, name: string, at: Place): void {
+    const fields = structNamed(name);
     if (fields === undefined) return;
-    const struct = typeName.slice(typeName.lastIndexOf(".") + 1);
-    for (const name of Object.keys(object)) {
-      const field = fields.get(name);
-      const place = { json: joined(at.json, name), shown: joined(at.shown, name) };
-      if (field === undefined) this.#drop(object, name, place);
-      else this.#field(object, name, field, place, struct);
-    }
-    const always = struct.endsWith("Condition") ? ["time"] : [];
-    for (const [name, field] of fields) {
-      if (object[name] === undefined && (field.always || always.includes(field.type))) fillZero(object, name, field.type);
+    for (const key of Object.keys(object)) {
+      const field = fields.get(key);
+      const shown = joined(at.shown, key);
+      if (field === undefined) this.#drop(object, key, shown);
+      else this.#field(object, key, field, { json: joined(at.json, field.path), shown });
     }
   }
 
-  #drop(object: JsonObject, name: string, { shown }: Place): void {
+  #drop(object: JsonObject, key: string, shown: string): void {
     this.#unknown.push(shown);
-    delete object[name];
+    delete object[key];
   }
 
-  #field(object: JsonObject, name: string, { type, always }: Field, at: Place, struct: string): void {
-    const value = this.#value(object[name], type, at, struct);
-    if (value === undefined || (!always && isLeftOut(name, value, type))) delete object[name];
-    else object[name] = value;
+  #field(object: JsonObject, key: string, field: Field, at: Place): void {
+    const value = this.#value(object[key], field.type, at, field.struct);
+    if (value === undefined || (!field.pointer && isNothing(value, field))) delete object[key];
+    else object[key] = value;
   }
 
   /** The value as Go would write it; undefined for null. */
@@ -106,7 +72,7 @@ class Shaper {
     const scalar = scalars[type];
     if (scalar !== undefined) return scalar(value) ?? wrong(value, type, at, struct);
     if (!isObject(value)) throw wrong(value, type, at, struct);
-    this.object(value, type, at);
+    this.struct(value, type, at);
     return value;
   }
 
@@ -114,15 +80,15 @@ class Shaper {
     if (!Array.isArray(value)) throw wrong(value, `[]${type}`, at, struct);
     return value.map((each, index) => {
       const place = { json: at.json, shown: `${at.shown}[${index}]` };
-      return this.#value(each, type, place, struct) ?? emptyOf(type);
+      return this.#value(each, type.replace(/^\*/, ""), place, struct) ?? zeroOf(type);
     });
   }
 
   #map(value: unknown, type: string, at: Place, struct: string): unknown {
-    if (!isObject(value)) throw wrong(value, `map[string]${type}`, at, struct);
+    if (!isObject(value)) throw wrong(value, `{}${type}`, at, struct);
     for (const key of Object.keys(value)) {
       const place = { json: at.json, shown: joined(at.shown, key) };
-      value[key] = this.#value(value[key], type, place, struct) ?? emptyOf(type);
+      value[key] = this.#value(value[key], type, place, struct) ?? zeroOf(type);
     }
     return value;
   }
@@ -131,9 +97,10 @@ class Shaper {
 /** Each gives the value back as Go writes it, undefined if it is of another type, or throws what Go would say. */
 const scalars: Readonly<Record<string, (value: unknown) => unknown>> = {
   any: (value) => value,
-  string: (value) => (typeof value === "string" ? value : undefined),
-  bytes: (value) => (typeof value === "string" ? value : undefined),
+  string: text,
+  bytes: text,
   time: (value) => (typeof value === "string" ? time(value) : undefined),
+  microtime: (value) => (typeof value === "string" ? time(value) : undefined),
   bool: (value) => (typeof value === "boolean" ? value : undefined),
   int32: whole,
   int64: whole,
@@ -141,6 +108,10 @@ const scalars: Readonly<Record<string, (value: unknown) => unknown>> = {
   "int-or-string": (value) => (typeof value === "string" ? value : whole(value)),
   quantity,
 };
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
 
 function whole(value: unknown): number | undefined {
   return typeof value === "number" && Number.isInteger(value) ? value : undefined;
@@ -160,31 +131,69 @@ function quantity(value: unknown): string {
   }
 }
 
-const goTypes: Readonly<Record<string, string>> = { "int-or-string": "int32", "map[string]quantity": "v1.ResourceList" };
+const goTypes: Readonly<Record<string, string>> = { "int-or-string": "int32", "{}quantity": "v1.ResourceList" };
 
 /** Throws; declared to give something so that it can stand where a value does. */
 function wrong(value: unknown, type: string, { json }: Place, struct: string): never {
   const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   const number = typeof value === "number" && !Number.isInteger(value) ? ` ${value}` : "";
-  const named = goTypes[type] ?? type.replace(/^(.*[\]}])?(?:\w+\.)*(\w+\.\w+)$/, "$1$2").replace(/\{\}/g, "map[string]");
+  const named = goTypes[type] ?? type.replace(/\w+\.(?=\w+\.\w+$)/, "").replaceAll("{}", "map[string]");
   throw new ShapeError(`json: cannot unmarshal ${found}${number} into Go struct field ${struct}.${json} of type ${named}`);
 }
 
-function isLeftOut(name: string, value: unknown, type: string): boolean {
-  if (value === "") return !keptEmpty.has(name);
-  if (value === 0 || value === false) return omittedZeros.has(name);
-  if (Array.isArray(value)) return value.length === 0;
-  return type.startsWith("{}") && isObject(value) && Object.keys(value).length === 0;
+/** Zero values of what is no pointer: Go cannot tell them from what was not sent. */
+function isNothing(value: unknown, { always }: Field): boolean {
+  if (value === "" || value === 0 || value === false) return true;
+  if (always) return false;
+  return Array.isArray(value) && value.length === 0;
 }
 
-const zeros: Readonly<Record<string, unknown>> = { string: "", bool: false, int32: 0, int64: 0, time: null };
-
-function fillZero(object: JsonObject, name: string, type: string): void {
-  if (type in zeros) object[name] = zeros[type];
+/** Writes what is always written, all the way down. Maps that became empty are left out. */
+export function writeAsGo(object: JsonObject, struct: string): void {
+  for (const [name, field] of structNamed(struct) ?? []) {
+    const value = object[name] ?? absent(field);
+    if (value === undefined || isLeftOut(value, field)) delete object[name];
+    else object[name] = value;
+    writeInside(value, field.type);
+  }
 }
 
-function emptyOf(type: string): unknown {
-  return zeros[type] ?? (type.includes(".") ? {} : "");
+function writeInside(value: unknown, type: string): void {
+  if (value === null || typeof value !== "object" || !type.includes(".")) return;
+  const inner = type.replace(/^(\[\]|\{\})\*?/, "");
+  if (type.startsWith("[]")) for (const each of value as unknown[]) writeInside(each, inner);
+  else if (type.startsWith("{}")) for (const each of Object.values(value)) writeInside(each, inner);
+  else writeAsGo(value as JsonObject, type);
+}
+
+function isLeftOut(value: unknown, { always, type }: Field): boolean {
+  return !always && type.startsWith("{}") && isObject(value) && Object.keys(value).length === 0;
+}
+
+/** What stands for a field that is not there: nothing, unless Go has no way to leave it out. */
+function absent({ type, pointer, always, omitZero }: Field): unknown {
+  if (omitZero) return undefined;
+  if (pointer || type.startsWith("[]") || type.startsWith("{}")) return always ? null : undefined;
+  return always || isStruct(type) ? zeroOf(type) : undefined;
+}
+
+/** `omitempty` means nothing for a struct, and these are structs in Go. */
+function isStruct(type: string): boolean {
+  return type.includes(".") || ["time", "microtime", "quantity", "int-or-string"].includes(type);
+}
+
+const zeros: Readonly<Record<string, unknown>> = {
+  string: "",
+  bool: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+  quantity: "0",
+  "int-or-string": 0,
+};
+
+function zeroOf(type: string): unknown {
+  return type in zeros ? zeros[type] : type.includes(".") && !type.startsWith("[]") ? {} : null;
 }
 
 function joined(path: string, name: string): string {

@@ -15,7 +15,9 @@ export function notNegativeFields(object: JsonObject, prefix: string, fields: re
 }
 
 export function oneOf(field: string, value: unknown, supported: readonly string[]): readonly FieldError[] {
-  return value === undefined || supported.includes(value as string) ? [] : [notSupported(field, value, supported)];
+  return value === undefined || value === "" || supported.includes(value as string)
+    ? []
+    : [notSupported(field, value, supported)];
 }
 
 /** A field that may not change: "spec.selector". */
@@ -44,8 +46,8 @@ export const portText = "must be between 1 and 65535, inclusive";
 export function selectorErrors(object: ApiObject, what: string): readonly FieldError[] {
   const selector = valueAt(object, "spec", "selector");
   const labels = valueAt(object, "spec", "template", "metadata", "labels");
-  if (selector === undefined) return [required("spec.selector"), mismatch(labels)];
-  if (!isObject(selector) || formatSelector(selector as LabelSelector) === "")
+  if (!isObject(selector)) return [required("spec.selector"), mismatch(labels)];
+  if (formatSelector(selector as LabelSelector) === "")
     return [invalid("spec.selector", selector, `empty selector is invalid for ${what}`)];
   return matches(selector as LabelSelector, labels as Record<string, string>) ? [] : [mismatch(labels)];
 }

@@ -5,6 +5,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, ty
 import type { AddressInfo, Socket } from "node:net";
 import { type Environment, selfMadeCertificates } from "@memhog/runtime";
 import type { ApiRequest, Handler } from "./handler.ts";
+import { objectInProtobuf, protobufType } from "./protobuf.ts";
 
 export interface HttpOptions {
   /** @default a free one */
@@ -107,5 +108,14 @@ async function requestOf(incoming: Incoming, signal: AbortSignal): Promise<ApiRe
     Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
   );
   const method = incoming.method as ApiRequest["method"];
-  return { method, path: url.pathname, query, headers, body: Buffer.concat(chunks).toString(), signal };
+  return inJson({ method, path: url.pathname, query, headers, signal }, Buffer.concat(chunks));
+}
+
+/** Behind this door everything is JSON, so what comes as protobuf is translated here. */
+function inJson(request: ApiRequest, bytes: Buffer): ApiRequest {
+  const isProtobuf = request.headers?.["content-type"]?.startsWith(protobufType) === true;
+  const object = isProtobuf ? objectInProtobuf(bytes) : undefined;
+  if (object === undefined) return { ...request, body: bytes.toString() };
+  const headers = { ...request.headers, "content-type": "application/json" };
+  return { ...request, headers, body: JSON.stringify(object) };
 }

@@ -9,7 +9,7 @@ import type { ApiObject, Draft } from "../json.ts";
 import { draftOf, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
-import { ShapeError, shapeMetadata } from "../kinds/shape.ts";
+import { readMetadataAsGo, ShapeError } from "../kinds/shape.ts";
 import { ChangedError } from "../storage/storage.ts";
 import { type AdmissionContext, agree, change } from "./admit.ts";
 import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
@@ -117,12 +117,13 @@ function complete(draft: Draft, call: WriteCall): void {
     throw unreadable(draft, call, `strict decoding error: ${unknown.join(", ")}`);
   if (fieldValidation === "Warn") for (const text of unknown) warn(text);
   target.kind.defaults?.(draft);
+  target.kind.finish?.(draft);
 }
 
 function prunedFrom(draft: Draft, call: WriteCall): readonly string[] {
   try {
     const { prune, customResource } = call.target.kind;
-    return [...(customResource === undefined ? [] : shapeMetadata(draft)), ...(prune?.(draft) ?? [])];
+    return [...(customResource === undefined ? [] : readMetadataAsGo(draft)), ...(prune?.(draft) ?? [])];
   } catch (error) {
     if (error instanceof ShapeError) throw unreadable(draft, call, error.message);
     throw error;
@@ -134,9 +135,10 @@ function unreadable(draft: Draft, { target: { kind }, patched }: WriteCall, why:
 }
 
 /** A status is for controllers to write, once the object is there. */
-function forgetStatus(draft: Draft, { defaults }: KindEntry): void {
+function forgetStatus(draft: Draft, { defaults, finish }: KindEntry): void {
   delete draft.status;
   defaults?.(draft);
+  finish?.(draft);
 }
 
 /** Through one door only one half may be changed: spec by the main one, status by its own. */

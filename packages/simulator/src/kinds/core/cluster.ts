@@ -50,20 +50,10 @@ const address = (wanted: string) => (node: ApiObject) =>
 
 const info = (name: string) => (node: ApiObject) => String(objectAt(node, "status", "nodeInfo")[name] || "<unknown>");
 
-const infoFields =
-  "machineID systemUUID bootID kernelVersion osImage containerRuntimeVersion kubeletVersion kubeProxyVersion operatingSystem architecture";
-
 export const nodes: KindEntry = builtIn("", "v1", "Node", {
   namespaced: false,
   shortNames: ["no"],
   createsStatus: true,
-  table: {
-    "spec!": {},
-    "status!": {
-      "daemonEndpoints!": { "kubeletEndpoint!": { Port: 0 } },
-      "nodeInfo!": Object.fromEntries(infoFields.split(" ").map((name) => [name, ""])),
-    },
-  },
   columns: [
     nameColumn,
     text("Status", nodeStatus),

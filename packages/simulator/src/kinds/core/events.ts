@@ -1,6 +1,6 @@
 // Events have two names and one store: core/v1, as the old recorders write them, and events.k8s.io/v1, as the new ones do.
 // They are kept in the old form; `kubectl describe` reads that, whoever wrote them.
-import { type ApiObject, type Draft, objectAt, valueAt } from "../../json.ts";
+import { type ApiObject, objectAt, valueAt } from "../../json.ts";
 import { type FieldError, invalid, required } from "../../server/field-error.ts";
 import { ageOf, at, nameColumn, text, wide } from "../columns.ts";
 import type { KindEntry } from "../kind-entry.ts";
@@ -72,10 +72,6 @@ function validateOld(event: ApiObject): readonly FieldError[] {
   return elsewhere ? [invalid("involvedObject.namespace", about, "does not match event.namespace")] : [];
 }
 
-const nowhere = (fields: readonly string[]) => (draft: unknown) => {
-  for (const field of fields) (draft as Draft)[field] ??= null;
-};
-
 const common = {
   shortNames: ["ev"],
   createOnUpdate: true,
@@ -111,19 +107,12 @@ const common = {
 
 export const coreEvents: KindEntry = builtIn("", "v1", "Event", {
   ...common,
-  table: {
-    source: {},
-    reportingComponent: "",
-    reportingInstance: "",
-    "*": nowhere(["firstTimestamp", "lastTimestamp", "eventTime"]),
-  },
   validate: validateOld,
 });
 
 export const events: KindEntry = builtIn("events.k8s.io", "v1", "Event", {
   ...common,
   storedAs: { group: "", plural: "events" },
-  table: { deprecatedSource: {}, "*": nowhere(["deprecatedFirstTimestamp", "deprecatedLastTimestamp"]) },
   validate: validateNew,
   conversion: {
     fromStored: (objects) => objects.map((object) => withoutNobody(renamed(object, toNew, "events.k8s.io/v1"))),

@@ -32,7 +32,6 @@ const shown = (isLimit: boolean) => (quota: ApiObject) => {
 export const resourceQuotas: KindEntry = builtIn("", "v1", "ResourceQuota", {
   shortNames: ["quota"],
   returnsDeleted: true,
-  table: { "spec!": {}, "status!": {} },
   prepare: (draft: Draft, { old }: PrepareContext) => {
     if (old === undefined) draft.status = {};
   },

@@ -7,12 +7,9 @@ import { qosClassOf } from "../qos.ts";
 import { builtIn, readAndWrite, status } from "../row.ts";
 import { podColumns } from "./pod-columns.ts";
 
-/** Structs that Go writes even if there is nothing in them. */
-const states: Defaults = { lastState: {}, state: {} };
-
 const table: Defaults = {
   "spec!": podSpecDefaults,
-  "status!": { phase: "Pending", "containerStatuses[]": states, "initContainerStatuses[]": states },
+  "status!": { phase: "Pending" },
 };
 const own: Defaults = { "spec!": podOnlyDefaults };
 

@@ -21,7 +21,6 @@ const table: Defaults = {
     ipFamilies: unless("ExternalName", ["IPv4"]),
     ipFamilyPolicy: unless("ExternalName", "SingleStack"),
   },
-  "status!": { loadBalancer: {} },
 };
 
 /** Headless services without a selector may be reached by any family: nobody knows their addresses. */

@@ -1,0 +1,128 @@
+// Go clients send objects of built-in kinds as protobuf: `kubectl create configmap` does, and so do most operators. They
+// take JSON for an answer, so only this direction is needed. What the fields mean is in the structs of kinds/, with their
+// numbers; here is how bytes become fields.
+import { isObject, type JsonObject } from "../json.ts";
+import { structNameOf } from "../kinds/struct-name.ts";
+import { wireFieldsOf } from "../kinds/structs.ts";
+
+export const protobufType = "application/vnd.kubernetes.protobuf";
+
+const magic = Buffer.from("k8s\0");
+
+/** The object in the bytes of a request; undefined if it is of a kind that we do not know by heart, or is none. */
+export function objectInProtobuf(bytes: Buffer): JsonObject | undefined {
+  if (!bytes.subarray(0, magic.length).equals(magic)) return undefined;
+  const envelope = fieldsIn(bytes.subarray(magic.length));
+  const [type = Buffer.alloc(0), raw = Buffer.alloc(0)] = [bytesAt(envelope, 1), bytesAt(envelope, 2)];
+  const [apiVersion = "", kind = ""] = [1, 2].map((number) => bytesAt(fieldsIn(type), number)?.toString() ?? "");
+  const struct = structOf(apiVersion, kind);
+  return struct === undefined ? undefined : { apiVersion, kind, ...messageIn(raw, struct) };
+}
+
+function structOf(apiVersion: string, kind: string): string | undefined {
+  const [first = "", second] = apiVersion.split("/");
+  const type = second === undefined ? { group: "", version: first } : { group: first, version: second };
+  const name = kind === "DeleteOptions" ? "meta.v1.DeleteOptions" : structNameOf({ ...type, kind });
+  return wireFieldsOf(name) === undefined ? undefined : name;
+}
+
+/** A number, or bytes. */
+interface Wire {
+  readonly number: number;
+  readonly value: bigint | Buffer;
+}
+
+function fieldsIn(bytes: Buffer): readonly Wire[] {
+  const fields: Wire[] = [];
+  let at = 0;
+  const varint = (): bigint => {
+    for (let shift = 0n, value = 0n; ; shift += 7n) {
+      const byte = bytes[at] ?? 0;
+      at += 1;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const take = (length: number): Buffer => {
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const kind = tag & 7;
+    const value = kind === 0 ? varint() : take(kind === 2 ? Number(varint()) : kind === 1 ? 8 : 4);
+    fields.push({ number: tag >>> 3, value });
+  }
+  return fields;
+}
+
+function bytesAt(fields: readonly Wire[], number: number): Buffer | undefined {
+  const found = fields.findLast((field) => field.number === number)?.value;
+  return Buffer.isBuffer(found) ? found : undefined;
+}
+
+function numberAt(fields: readonly Wire[], number: number): number {
+  const found = fields.findLast((field) => field.number === number)?.value;
+  return typeof found === "bigint" ? Number(BigInt.asIntN(64, found)) : 0;
+}
+
+function messageIn(bytes: Buffer, struct: string): JsonObject {
+  const known = wireFieldsOf(struct);
+  const object: JsonObject = {};
+  for (const { number, value } of fieldsIn(bytes)) {
+    const field = known?.get(number);
+    if (field === undefined) continue;
+    if (field.embedded) Object.assign(object, decoded(value, field.type));
+    else add(object, field.name, field.type, value);
+  }
+  return object;
+}
+
+/** Lists and maps come element by element. */
+function add(object: JsonObject, name: string, type: string, value: Wire["value"]): void {
+  if (type.startsWith("[]")) {
+    const list = Array.isArray(object[name]) ? object[name] : [];
+    object[name] = [...list, decoded(value, type.slice(2).replace(/^\*/, ""))];
+  } else if (type.startsWith("{}")) {
+    const entry = Buffer.isBuffer(value) ? fieldsIn(value) : [];
+    const key = bytesAt(entry, 1)?.toString() ?? "";
+    const inner = entry.find((field) => field.number === 2)?.value ?? Buffer.alloc(0);
+    object[name] = { ...(isObject(object[name]) ? object[name] : {}), [key]: decoded(inner, type.slice(2)) };
+  } else {
+    object[name] = decoded(value, type);
+  }
+}
+
+function decoded(value: Wire["value"], type: string): unknown {
+  if (typeof value === "bigint") return type === "bool" ? value !== 0n : Number(BigInt.asIntN(64, value));
+  const read = readers[type];
+  if (read !== undefined) return read(value);
+  // A list inside of a map is a message around it.
+  if (type.startsWith("[]")) return fieldsIn(value).map((item) => decoded(item.value, type.slice(2)));
+  return messageIn(value, type);
+}
+
+const readers: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
+  string: (bytes) => bytes.toString(),
+  bytes: (bytes) => bytes.toString("base64"),
+  float64: (bytes) => bytes.readDoubleLE(),
+  quantity: (bytes) => bytesAt(fieldsIn(bytes), 1)?.toString() ?? "0",
+  "int-or-string": intOrString,
+  time: (bytes) => timeIn(bytes, 0),
+  microtime: (bytes) => timeIn(bytes, 6),
+  any: (bytes) => JSON.parse(bytesAt(fieldsIn(bytes), 1)?.toString() || "null"),
+};
+
+function intOrString(bytes: Buffer): unknown {
+  const fields = fieldsIn(bytes);
+  return numberAt(fields, 1) === 1 ? (bytesAt(fields, 3)?.toString() ?? "") : numberAt(fields, 2);
+}
+
+/** Seconds and nanoseconds since 1970; nothing at all is no time. */
+function timeIn(bytes: Buffer, digits: number): string | null {
+  if (bytes.length === 0) return null;
+  const fields = fieldsIn(bytes);
+  const whole = new Date(numberAt(fields, 1) * 1000).toISOString().slice(0, 19);
+  const fraction = String(numberAt(fields, 2)).padStart(9, "0").slice(0, digits);
+  return `${whole}${digits === 0 ? "" : `.${fraction}`}Z`;
+}
