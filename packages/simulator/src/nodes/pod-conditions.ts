@@ -25,7 +25,7 @@ export function conditionsOf(run: PodRun, now: Instant): readonly PodCondition[]
     ...resizing("PodResizeInProgress", run.resize.inProgress, state),
     ...state({ type: "PodReadyToStartContainers", ...sandboxed(run) }),
     ...state({ type: "Initialized", ...initialized(run, phase) }),
-    ...state({ type: "Ready", ...ready(run, phase) }),
+    ...state({ type: "Ready", ...gated(run, ready(run, phase)) }),
     ...state({ type: "ContainersReady", ...ready(run, phase) }),
     ...state({ type: "PodScheduled", status: "True" }),
   ];
@@ -68,4 +68,18 @@ function ready(run: PodRun, phase: Phase): Verdict {
   const unready = counted.filter((container) => !container.isReady(run.now)).map(({ name }) => name);
   if (unready.length === 0) return { status: "True" };
   return { status: "False", reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
+}
+
+/** Others may have a say in whether a pod is ready. */
+function gated({ pod }: PodRun, verdict: Verdict): Verdict {
+  if (verdict.status !== "True") return verdict;
+  const closed = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const gate = pod.status?.conditions?.find(({ type }) => type === conditionType);
+    const name = JSON.stringify(conditionType);
+    if (gate === undefined) return [`corresponding condition of pod readiness gate ${name} does not exist.`];
+    return gate.status === "True" ? [] : [`the status of pod readiness gate ${name} is not "True", but ${gate.status}`];
+  });
+  if (closed.length === 0) return verdict;
+  const message = closed.length === 1 ? (closed[0] ?? "") : `[${closed.join(", ")}]`;
+  return { status: "False", reason: "ReadinessGatesNotReady", message };
 }

@@ -217,10 +217,11 @@ export class PodRun {
     this.#tools.tell({ type: "Warning", reason: "BackOff", message, container });
   }
 
-  #startsAgain({ role }: ContainerRun, exitCode: number): boolean {
+  #startsAgain({ role, spec }: ContainerRun, exitCode: number): boolean {
     if (this.isEnding) return false;
     if (role === "sidecar") return true;
-    const { restartPolicy = "Always" } = this.#pod.spec;
+    // A container may have a policy of its own.
+    const { restartPolicy = this.#pod.spec.restartPolicy ?? "Always" } = spec;
     return restartPolicy !== "Never" && (exitCode !== 0 || (role === "main" && restartPolicy === "Always"));
   }
 

@@ -30,7 +30,7 @@ export function statusOf(run: PodRun, { environment, hostIp }: StatusTools): Pod
     conditions: conditionsOf(run, instantAt(environment.clock, run.now)),
     hostIP: hostIp,
     hostIPs: [{ ip: hostIp }],
-    ...addressOf(run),
+    ...addressOf(run, hostIp),
     startTime: formatTime(run.startTime.wall),
     ...(run.init.length > 0 && { initContainerStatuses: run.init.map((container) => statusOfContainer(container, run)) }),
     containerStatuses: run.main.map((container) => statusOfContainer(container, run)).sort(byName),
@@ -58,12 +58,12 @@ function shownPhase(run: PodRun): Phase {
   return run.pod.status?.phase ?? "Pending";
 }
 
-/** The kubelet learns the address together with the first container. */
-function addressOf({ sandbox, containers }: PodRun): Pick<PodStatus, "podIP" | "podIPs"> {
-  const isKnown =
-    sandbox.kind !== "none" &&
-    containers.some(({ life, ended, state }) => {
-      return life !== undefined || ended.length > 0 || state.kind === "no image";
-    });
-  return isKnown ? { podIP: sandbox.ip, podIPs: [{ ip: sandbox.ip }] } : {};
+/** The kubelet learns the address together with the first container. On the network of the host it is the host's. */
+function addressOf({ sandbox, containers, pod }: PodRun, hostIp: string): Pick<PodStatus, "podIP" | "podIPs"> {
+  const isKnown = containers.some(
+    ({ life, ended, state }) => life !== undefined || ended.length > 0 || state.kind === "no image",
+  );
+  if (sandbox.kind === "none" || !isKnown) return {};
+  const ip = pod.spec.hostNetwork ? hostIp : sandbox.ip;
+  return { podIP: ip, podIPs: [{ ip }] };
 }

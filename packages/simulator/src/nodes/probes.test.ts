@@ -1,5 +1,6 @@
+import { Pod } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
-import { hollowWorld, isReady, statusOf } from "./hollow-world.fixture.ts";
+import { hollowWorld, isReady, namespace, statusOf } from "./hollow-world.fixture.ts";
 
 const second = 1_000;
 const probe = (more: object = {}) => ({ exec: { command: ["check"] }, periodSeconds: 1, ...more });
@@ -57,5 +58,21 @@ describe("a container with probes", () => {
       "Running sandbox,initialized,ready | main running ×2",
     ]);
     expect(story[5]).toBe("Running sandbox,initialized | main CrashLoopBackOff ×2");
+  });
+
+  it("is not ready before every gate of its pod is open", async () => {
+    await using world = await hollowWorld();
+    await world.create("gated", { spec: { readinessGates: [{ conditionType: "example.com/in-rotation" }] } });
+    await world.clock.advance(3 * second);
+    const ready = async () => (await world.pod("gated")).status?.conditions?.find(({ type }) => type === "Ready");
+    expect(await ready()).toMatchObject({
+      status: "False",
+      reason: "ReadinessGatesNotReady",
+      message: 'corresponding condition of pod readiness gate "example.com/in-rotation" does not exist.',
+    });
+    const body = { status: { conditions: [{ type: "example.com/in-rotation", status: "True" }] } };
+    await world.client.patch(Pod, { namespace, name: "gated" }, { type: "strategic", body }, { subresource: "status" });
+    await world.clock.advance(second);
+    expect(await ready()).toMatchObject({ status: "True" });
   });
 });

@@ -13,7 +13,11 @@ export interface Answered {
   readonly body: unknown;
 }
 
+/** What a Prometheus was told, and when; without a text the target was down. */
+export type Story = readonly { readonly time: number; readonly text?: string | undefined }[];
+
 export interface TwoWorlds extends AsyncDisposable {
+  readonly story: Story;
   readonly real: (path: string, query: Asked) => Promise<Answered>;
   readonly ours: (path: string, query: Asked) => Promise<Answered>;
   /** When the last scrape that counts was, in milliseconds since 1970. */
@@ -38,9 +42,11 @@ export async function twoWorlds(): Promise<TwoWorlds> {
   const real = await startRealPrometheus(`127.0.0.1:${server.port}`);
   await enough.promise;
   const heard = (await whatWasHeard(real)).slice(0, scrapes);
-  const ours = await tell(heard.map(({ time, n }) => ({ time, text: n === undefined ? undefined : told[n] })));
+  const story = heard.map(({ time, n }) => ({ time, ...(n !== undefined && { text: told[n] }) }));
+  const ours = await tell(story);
   return {
-    end: heard.at(-1)?.time ?? 0,
+    story,
+    end: endOf(story),
     real: (path, query) => ask(real.url, path, query),
     ours: (path, query) => askOurs(ours, path, query),
     [Symbol.asyncDispose]: async () => {
@@ -63,10 +69,12 @@ async function whatWasHeard({
   return (await points("up[10m]")).map(([time]) => ({ time, n: numbers.get(time) }));
 }
 
+export function endOf(story: Story): number {
+  return story.at(-1)?.time ?? 0;
+}
+
 /** Ours, told the same at the same times. */
-async function tell(
-  story: readonly { readonly time: number; readonly text: string | undefined }[],
-): Promise<SimulatedPrometheus> {
+export async function tell(story: Story): Promise<SimulatedPrometheus> {
   const environment = manualEnvironment({ now: story[0]?.time ?? 0 });
   let now: string | undefined;
   const scrape = () => {
@@ -88,7 +96,7 @@ async function ask(url: string, path: string, query: Asked): Promise<Answered> {
   return { status: answer.status, body: await answer.json() };
 }
 
-async function askOurs(ours: SimulatedPrometheus, path: string, query: Asked): Promise<Answered> {
+export async function askOurs(ours: SimulatedPrometheus, path: string, query: Asked): Promise<Answered> {
   const { status, body } = await ours.request({ method: "GET", path, query });
   return { status, body: JSON.parse(body as string) };
 }
