@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type ClusterDirectory, clusterDirectory, createClusterDirectory } from "../state/directory.ts";
 import { type ComponentSpec, startComponent } from "./component.ts";
 import { host } from "./place.ts";
@@ -28,7 +28,8 @@ function script(text: string, more: Partial<ComponentSpec> = {}): ComponentSpec 
 
 it("is marked as part of its cluster from the start, and its log is kept", async () => {
   const component = await startComponent(script("echo ready; exec sleep 60"), directory);
-  expect(readEnvironment(component.pid)?.get("LOCALCLUSTER")).toBe(directory.path);
+  // In the moment of its exec a process has no environment to be read.
+  await vi.waitFor(() => expect(readEnvironment(component.pid)?.get("LOCALCLUSTER")).toBe(directory.path));
   expect(readEnvironment(component.pid)?.get("LOCALCLUSTER_COMPONENT")).toBe("script");
   expect(await readFile(component.logFile, "utf8")).toBe("ready\n");
   await component.stop();
@@ -39,6 +40,7 @@ it("inherits no proxy setting: a webhook on this machine must not be asked for e
   process.env.HTTPS_PROXY = "http://127.0.0.1:1";
   try {
     const component = await startComponent(script("echo ready; exec sleep 60"), directory);
+    await vi.waitFor(() => expect(readEnvironment(component.pid)?.has("PATH")).toBe(true));
     expect(readEnvironment(component.pid)?.has("HTTPS_PROXY")).toBe(false);
     await component.stop();
   } finally {
