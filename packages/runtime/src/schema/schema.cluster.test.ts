@@ -199,7 +199,7 @@ describe("kubectl", () => {
     const ref = { namespace: cluster.defaultNamespace, name: "a" };
     await client.patch(Wide, ref, { type: "merge", body }, { subresource: "status" });
 
-    const [head, row] = (await cluster.kubectl("get", "wd")).split("\n").map((line) => line.split(/\s+/));
+    const [head, row] = (await cluster.kubectl("get", "wyd")).split("\n").map((line) => line.split(/\s+/));
     expect(head?.slice(0, 6)).toEqual(["NAME", "DESIRED", "SIZE", "READY", "REASON", "AGE"]);
     expect(row?.slice(0, 5)).toEqual(["a", "1", "1Gi", "False", "SomeMissing"]);
     // A category is looked up in every group there is; one of another test's may go away in that moment.
@@ -245,7 +245,7 @@ describe("installCrds", () => {
     } finally {
       await client.delete(CustomResourceDefinition, { name });
     }
-    const Twin = defineResource({ ...definition, kind: "Twin", shortNames: ["wd"] });
+    const Twin = defineResource({ ...definition, kind: "Twin", shortNames: ["wyd"] });
     try {
       await expect(installCrds(client, [Twin], { clock })).rejects.toThrow(CrdNotEstablishedError);
     } finally {

@@ -83,7 +83,7 @@ export const Wide = defineResource({
   group: "schema.memhog.test",
   version: "v1",
   kind: "Wide",
-  shortNames: ["wd"],
+  shortNames: ["wyd"],
   categories: ["everything"],
   description: "Uses every word the schema language has.",
   spec: z.object({

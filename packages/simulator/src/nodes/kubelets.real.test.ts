@@ -72,9 +72,14 @@ describe("a hollow node beside a real one (real Kubernetes: the other kubelet)",
     const [real, ours] = await Promise.all([realNode, hollowNode].map((node) => play(scenario, node)));
     if (real === undefined || ours === undefined) throw new Error("no pods");
     expect(comparableStatus(ours)).toEqual(comparableStatus(real));
-    expect(await eventsOf(ours, scenario)).toEqual(await eventsOf(real, scenario));
+    expect(await eventsOf(ours, scenario)).toEqual((await eventsOf(real, scenario)).filter(isNoEcho));
   });
 });
+
+/** A real kubelet that restarts a container for a resize sometimes first tells that the former size (64Mi) is complete. */
+function isNoEcho(event: string): boolean {
+  return !/ResizeCompleted.*"memory":"64Mi"/.test(event);
+}
 
 /** As soon as there is one for each reason that counts. */
 function eventsOf({ metadata }: Stored<Pod>, { events: reasons = [] }: Scenario): Promise<readonly string[]> {
