@@ -1,4 +1,4 @@
-// The contenders, ready to run. Ours runs as it does in production, with its types stripped beforehand; client-node is
+// The contenders, ready to run. Ours runs with its types stripped beforehand; client-node is
 // installed and controller-runtime compiled on first use, outside the repository, because only this bench wants them.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
@@ -20,7 +20,7 @@ export async function buildContenders(): Promise<Contenders> {
   mkdirSync(folder, { recursive: true });
   console.error("preparing the contenders (minutes the first time) …");
   const ours = await stripTypes(join(folder, "ours"));
-  const node = ["node", "--max-semi-space-size=1"]; // as in our image: a small young generation, for a small process
+  const node = ["node", "--max-semi-space-size=1"]; // a small young generation; the peers run with their defaults, and the report says so
   const contender = join(ours, "bench/runtime/contenders/ours.js");
   return {
     ours: [...node, contender],

@@ -37,6 +37,6 @@ figures.push(...(await measureEvents(contenders)));
 figures.push(...(await measureWire(contenders, cluster)));
 report("@memhog/runtime beside its peers", figures, {
   ...conditions({ kubernetes: cluster.version }),
-  ours: "types stripped, as in the image; a view of the fields memhog-operator uses. “ours, whole” keeps whole objects",
+  ours: "types stripped, node --max-semi-space-size=1 (client-node runs without that flag); a view of the fields memhog-operator uses. “ours, whole” keeps whole objects",
   peers: "@kubernetes/client-node 2.0.1 (informer, Node as ours), controller-runtime v0.25.2 (typed cache, defaults)",
 });

@@ -1,5 +1,5 @@
-// A pod as clusters have them: 8 KB of JSON, a third of it managedFields, much of the rest what every injected sidecar adds.
-// Field order and sizes are those of a pod of a Deployment with one sidecar, read off a real API server.
+// A made-up pod of an ordinary size: about 5 KB of JSON as written here; a real API server adds managedFields, defaults and a
+// status. It is regular (twenty alike per app), which flatters a cache that shares equal parts, as ours does.
 
 export interface BenchPod {
   readonly apiVersion: "v1";
