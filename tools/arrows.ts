@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** Only these doors of our packages exist. */
-const doors = /^@memhog\/(runtime|localcluster|simulator)(\/testing)?$/;
+const doors = /^@memhog\/(runtime|localcluster|simulator|memhog-operator|hog)(\/testing)?$/;
 
 /** The imports of a file: paths below the top for our own files, names for packages. */
 function importsOf(file: string): readonly string[] {
@@ -67,7 +67,7 @@ export function judge(file: string, target: string): readonly string[] {
   const own =
     target.includes("/") && !target.startsWith("node:") && /^(packages|operators|workloads|bench|tools|@memhog)\//.test(target);
   if (!own) return [];
-  if (packageOf(file) !== packageOf(target) && /^(packages|operators)\//.test(target)) {
+  if (packageOf(file) !== packageOf(target) && /^(packages|operators|workloads)\//.test(target)) {
     return [`${file}: reaches into ${target}; enter packages by their doors (@memhog/…)`];
   }
   if (isForTests(file)) return [];
