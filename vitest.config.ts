@@ -13,7 +13,7 @@ const onRealClustersOnly = [
 ];
 const ignored = ["**/node_modules/**", "**/dist/**"];
 // Two cores: more workers than that only make API servers wait for each other.
-const everywhere = { restoreMocks: true, maxWorkers: 2 };
+const everywhere = { restoreMocks: true, maxWorkers: 2, setupFiles: ["tools/properties-setup.ts"] };
 
 export default defineConfig({
   test: {

@@ -33,6 +33,11 @@ describe("drafts and frozen values", () => {
     );
   });
 
+  it("a field called __proto__ is a field like any other", () => {
+    const value = JSON.parse('[{"__proto__": []}]');
+    expect(JSON.stringify(draftOf(value))).toBe('[{"__proto__":[]}]');
+  });
+
   it("frozen is frozen all the way down", () => {
     const value = frozen({ a: [{ b: {} }] });
     expect(Object.isFrozen(value.a[0]?.b)).toBe(true);

@@ -54,8 +54,16 @@ export function draftOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => draftOf(each));
   if (!isObject(value)) return value;
   const copy: JsonObject = {};
-  for (const key of Object.keys(value)) copy[key] = draftOf(value[key]);
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__") setOwn(copy, key, draftOf(value[key]));
+    else copy[key] = draftOf(value[key]);
+  }
   return copy;
+}
+
+/** A field of this very name: a plain assignment to `__proto__` would change what the object inherits instead. */
+function setOwn(object: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Frozen all the way down. What is frozen already is taken to be so throughout, which keeps unchanged parts cheap. */
