@@ -19,7 +19,16 @@ export { child, type DesiredChild } from "./controller/children.ts";
 export type { Context, ListFilter, StatusInput } from "./controller/context.ts";
 export { controller } from "./controller/controller.ts";
 export { declarative, type Seen, type Wanted } from "./controller/declarative.ts";
-export type { ContextFor, Controller, ControllerOptions, Finalizer, Watch } from "./controller/definition.ts";
+export type {
+  CachedObjects,
+  ContextFor,
+  Controller,
+  ControllerOptions,
+  Finalizer,
+  Source,
+  SourceWorld,
+  Watch,
+} from "./controller/definition.ts";
 export { ChildNotOursError, ControllerError, PermanentError } from "./controller/errors.ts";
 export type { ReconcileRecord } from "./controller/explain.ts";
 export type { Remark } from "./controller/object-events.ts";

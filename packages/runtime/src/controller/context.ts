@@ -48,6 +48,8 @@ export interface Context<P extends Kind, D extends Kind, G extends readonly Gran
   setStatus(object: Stored<ObjectOf<P>>, status: StatusInput<P>): Promise<void>;
   /** Tells people, in `kubectl describe`. */
   event(object: Stored<ObjectOf<P>>, remark: Remark): void;
+  /** The same, on an object of another kind. */
+  eventOn<T extends KubernetesObject>(kind: Kind<T>, object: Stored<T>, remark: Remark): void;
 
   /** A line for `explain`: what was considered, why it was left. Cheap; say it rather than log it. */
   note(line: string): void;

@@ -11,7 +11,7 @@
 //
 // The way of a change, and the files on it:
 //
-//     cache → sources.ts      which keys does it matter to, and why
+//     cache → sources.ts      which keys does it matter to, and why (own-sources.ts: news from elsewhere)
 //           → queue           each key once, one hand per key (concurrency/work-queue.ts)
 //           → runner.ts       waits until the caches are right and have seen our own writes (pending-writes.ts)
 //           → reconcile.ts    runs the function, with a time limit and a context (context.ts, run.ts)
@@ -43,6 +43,7 @@ export function controller<
 const defaults: Omit<Plan, "reconcile"> = {
   owns: [],
   watches: [],
+  sources: [],
   when: undefined,
   finalizer: undefined,
   whenStuck: undefined,

@@ -1,7 +1,9 @@
 // A controller as a value: what it is about and what it does, before anything runs. `controller()` makes it with types
 // that hold it together; here are the options, and the same without those types, for the machinery.
-import type { IndexValues } from "../cache/object-index.ts";
+import type { Index, IndexValues } from "../cache/object-index.ts";
 import type { Change } from "../cache/store.ts";
+import type { Environment } from "../concurrency/environment.ts";
+import type { Logger } from "../concurrency/logger.ts";
 import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
 import type { Grant } from "../schema/access.ts";
 import type { ImpliedBy } from "../schema/implied-access.ts";
@@ -15,14 +17,42 @@ export interface CacheReader<T extends KubernetesObject> {
   lookup(values: IndexValues<T>, value: string): readonly Stored<T>[];
 }
 
+/** Everything a controller has in its caches, for functions that run outside a reconcile. Only kinds it declared are there. */
+export interface CachedObjects {
+  get<T extends KubernetesObject>(kind: Kind<T>, ref: ObjectRef): Stored<T> | undefined;
+  objects<T extends KubernetesObject>(kind: Kind<T>, namespace?: string): Iterable<Stored<T>>;
+  lookup<K extends Kind>(index: Index<K>, value: string): readonly Stored<ObjectOf<K>>[];
+}
+
+/** News from elsewhere than the API server: something polled, a queue, a file. */
+export interface Source {
+  /** For logs, and for `explain`. */
+  readonly name: string;
+  /**
+   * Runs as long as the controller works, caches in sync when it begins. It should end when the signal aborts; if it throws
+   * before that, it is logged and started again after a while.
+   */
+  readonly run: (world: SourceWorld) => Promise<void>;
+}
+
+export interface SourceWorld {
+  /** Has an object looked at. */
+  readonly wake: (ref: ObjectRef, why: string) => void;
+  readonly cached: CachedObjects;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
 /** Another kind whose changes matter. */
 export interface Watch<K, P extends Kind> {
   readonly kind: K;
   /**
    * Which objects of the controller's kind a change of this one matters to. After a change it is asked about the object as
-   * it was, too: what no longer concerns an object is news for it.
+   * it was, too: what no longer concerns an object is news for it. It may look at everything else that is cached, which
+   * need not be complete yet: what is listed later is mapped later.
    */
-  readonly map: (object: Stored<ObjectOf<K>>, all: CacheReader<ObjectOf<P>>) => Iterable<ObjectRef>;
+  readonly map: (object: Stored<ObjectOf<K>>, all: CacheReader<ObjectOf<P>>, cached: CachedObjects) => Iterable<ObjectRef>;
   /** Which changes matter at all. @default all */
   readonly when?: (change: Change<ObjectOf<K>>) => boolean;
 }
@@ -47,6 +77,8 @@ export interface ControllerOptions<
   readonly owns?: O;
   /** Other kinds whose changes matter. */
   readonly watches?: { readonly [I in keyof W]: Watch<W[I], P> };
+  /** What is news although it is not in Kubernetes. */
+  readonly sources?: readonly Source[];
   /** What it may do beyond what the kinds above imply: `may(Pod, "patch", { subresource: "resize" })`. */
   readonly may?: M;
   /** Which changes of the objects themselves matter. @default all */
@@ -88,6 +120,7 @@ export interface Controller {
 export interface Plan {
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch<Kind, Kind>[];
+  readonly sources: readonly Source[];
   readonly when: ((change: Change) => boolean) | undefined;
   readonly finalizer: Finalizer<Kind, AnyContext> | undefined;
   readonly whenStuck: ((error: Error, object: Stored<KubernetesObject>) => object) | undefined;

@@ -1,7 +1,9 @@
 // The caches of one controller, found by kind.
 import type { Cache } from "../cache/cache.ts";
+import type { Index } from "../cache/object-index.ts";
 import type { OpenCache, SharedCaches } from "../cache/shared-caches.ts";
-import type { Kind, KubernetesObject } from "../objects/object.ts";
+import type { Kind, KubernetesObject, ObjectRef } from "../objects/object.ts";
+import type { CachedObjects } from "./definition.ts";
 import { KindNotCachedError } from "./errors.ts";
 import { isSameKind } from "./work.ts";
 
@@ -46,4 +48,14 @@ export class OpenCaches implements AsyncDisposable {
   #all(): readonly Cache[] {
     return [...this.#open.values()].map(({ cache }) => cache);
   }
+}
+
+/** The caches as functions outside a reconcile see them. */
+export function cachedObjects(cacheOf: (kind: Kind) => Cache): CachedObjects {
+  const all = {
+    get: (kind: Kind, ref: ObjectRef) => cacheOf(kind).get(ref),
+    objects: (kind: Kind, namespace?: string) => cacheOf(kind).objects(namespace),
+    lookup: (index: Index, value: string) => cacheOf(index.kind).lookup(index.values, value),
+  };
+  return all as unknown as CachedObjects; // a cache of a kind holds objects of that kind
 }

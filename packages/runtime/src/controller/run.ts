@@ -91,6 +91,7 @@ export class Run implements Work {
         applyChildren(this, owner, children, options),
       setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),
       event: (object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark),
+      eventOn: (kind: Kind, object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark, kind),
       note: (line: string) => this.note(line),
       log,
       clock: this.clock,
@@ -124,9 +125,9 @@ export class Run implements Work {
     return found;
   }
 
-  event(object: Stored<KubernetesObject>, remark: Remark): void {
+  event(object: Stored<KubernetesObject>, remark: Remark, kind = this.kind): void {
     this.note(`told: ${remark.reason}: ${remark.note}`);
-    this.#options.workshop.events.record({ regarding: referenceTo(this.kind, object), ...remark });
+    this.#options.workshop.events.record({ regarding: referenceTo(kind, object), ...remark });
   }
 
   note(line: string): void {

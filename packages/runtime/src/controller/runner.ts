@@ -20,7 +20,8 @@ import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts
 import { type Figures, figuresFor } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
 import type { EventSink } from "./object-events.ts";
-import { OpenCaches } from "./open-caches.ts";
+import { cachedObjects, OpenCaches } from "./open-caches.ts";
+import { runSources } from "./own-sources.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type Result, reconcileOnce } from "./reconcile.ts";
 import type { Workshop } from "./run.ts";
@@ -118,7 +119,18 @@ export class ControllerRunner {
     const onError = (err: unknown, { key }: Lease) => this.#log.error({ err, object: key }, "a bug of the runtime");
     const onResyncError = (err: unknown) => this.#log.error({ err }, "resync ended; only changes are looked at from now on");
     this.#working = runKeyed(this.#queue, { concurrency, work: (lease) => this.#attend(lease), onError });
+    void this.#runSources();
     this.#resync().catch((err) => this.#draining.signal.aborted || onResyncError(err));
+  }
+
+  /** Never rejects. */
+  async #runSources(): Promise<void> {
+    const { sources } = this.controller.plan;
+    if (sources.length === 0 || !(await this.#held())) return;
+    const cached = cachedObjects(this.#workshop.cacheOf);
+    const wake = (ref: ObjectRef, why: string) => this.enqueue(ref, why);
+    const { environment } = this.#dependencies;
+    await runSources(sources, { wake, cached, environment, log: this.#log, signal: this.#draining.signal });
   }
 
   /** Takes no more work, lets what is under way finish (until the signal aborts), and closes the caches. */

@@ -7,7 +7,8 @@ import type { Cancel } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
 import { controllerOf } from "../objects/owner.ts";
-import type { CacheReader, Plan, Watch } from "./definition.ts";
+import type { CachedObjects, CacheReader, Plan, Watch } from "./definition.ts";
+import { cachedObjects } from "./open-caches.ts";
 
 /** A key needs attention. `eager`: something has just happened to it; otherwise it is part of a listing. */
 export type Enqueue = (key: string, reason: string, eager: boolean) => void;
@@ -23,6 +24,7 @@ export interface SourceOptions {
 /** Listens to every cache of a controller until cancelled. What is in the caches already is told, too. */
 export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Cancel {
   const primary = cacheOf(kind);
+  const cached = cachedObjects(cacheOf);
   const attach = (source: Kind, keysOf: KeysOf, when?: (change: Change) => boolean): Cancel => {
     const cache = cacheOf(source);
     const tell = (change: Change) => {
@@ -37,7 +39,7 @@ export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Ca
   const cancels = [
     attach(kind, ({ object }) => [keyOf(object.metadata)], plan.when),
     ...plan.owns.map((owned) => attach(owned, (change) => ownersIn(kind, change))),
-    ...plan.watches.map((watch) => attach(watch.kind, mapped(watch, primary, log), watch.when)),
+    ...plan.watches.map((watch) => attach(watch.kind, mapped(watch, primary, cached, log), watch.when)),
   ];
   return () => {
     for (const cancel of cancels) cancel();
@@ -71,10 +73,10 @@ function ownerKey(kind: Kind, child: Stored<KubernetesObject>): string | undefin
   return keyOf(kind.namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name });
 }
 
-function mapped({ map }: Watch<Kind, Kind>, primary: CacheReader<KubernetesObject>, log: Logger): KeysOf {
+function mapped({ map }: Watch<Kind, Kind>, primary: CacheReader<KubernetesObject>, cached: CachedObjects, log: Logger): KeysOf {
   const refsOf = (object: Stored<KubernetesObject>): Iterable<ObjectRef> => {
     try {
-      return [...map(object, primary)];
+      return [...map(object, primary, cached)];
     } catch (err) {
       log.error({ err, object: keyOf(object.metadata) }, "mapping failed; nothing is looked at because of this change");
       return [];
