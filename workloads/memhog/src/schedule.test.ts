@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { mebibyte } from "./quantity.ts";
+import { scheduleOf } from "./schedule.ts";
+
+const never = { random: () => expect.fail("nothing here is left to chance") };
+
+describe("a ramp", () => {
+  const ramp = scheduleOf({ kind: "ramp", start: 5 * mebibyte, bytesPerSecond: 2 * mebibyte, to: 20 * mebibyte }, never);
+  const moments: readonly { ms: number; mib: number }[] = [
+    { ms: 0, mib: 5 },
+    { ms: 250, mib: 5.5 },
+    { ms: 1000, mib: 7 },
+    { ms: 7500, mib: 20 },
+    { ms: 7501, mib: 20 },
+    { ms: 1e9, mib: 20 },
+  ];
+  it.each(moments)("from 5 MiB by 2 MiB/s to 20 MiB has $mib MiB after $ms ms", ({ ms, mib }) => {
+    expect(ramp(ms)).toBe(mib * mebibyte);
+  });
+
+  it("goes by time alone: who asks rarely hears the same as who asks often", () => {
+    const slow = scheduleOf({ kind: "ramp", start: 0, bytesPerSecond: 1 / 3, to: Number.POSITIVE_INFINITY }, never);
+    for (let ms = 0; ms < 9000; ms += 7) slow(ms);
+    expect(slow(9000)).toBe(3);
+  });
+});
+
+describe("buffers", () => {
+  /** Chance that plays what it is given, over and over. */
+  const played = (...values: readonly number[]) => {
+    let at = 0;
+    return { random: () => values[at++ % values.length] ?? 0 };
+  };
+  const plan = { kind: "buffers", start: mebibyte } as const;
+
+  it("come one a second, the first at once, on top of the start", () => {
+    const held = scheduleOf(plan, played(0, 0, 0.5, 0.5)); // slot 0 of 5 MiB, slot 10 of 7.5 MiB
+    expect([0, 999, 1000, 1999].map(held)).toEqual([6, 6, 13.5, 13.5].map((mib) => mib * mebibyte));
+  });
+
+  it("take the place of what their slot had", () => {
+    const held = scheduleOf(plan, played(0, 0, 0, 0.5));
+    expect([0, 1000, 2000].map(held)).toEqual([6, 8.5, 6].map((mib) => mib * mebibyte));
+  });
+
+  it("catch up after a late tick", () => {
+    const often = scheduleOf(plan, played(0, 0.1, 0.3, 0.5, 0.9, 0.7));
+    const late = scheduleOf(plan, played(0, 0.1, 0.3, 0.5, 0.9, 0.7));
+    for (let ms = 0; ms <= 60_000; ms += 100) often(ms);
+    expect(late(60_000)).toBe(often(60_000));
+  });
+
+  it("level off between twenty small ones and twenty large ones", () => {
+    const held = scheduleOf({ kind: "buffers", start: 0 }, { random: Math.random });
+    held(1e6); // a thousand buffers: an empty slot is a chance of 1 in 10^21
+    for (let ms = 1e6; ms < 2e6; ms += 1000) {
+      expect(held(ms)).toBeGreaterThanOrEqual(100 * mebibyte);
+      expect(held(ms)).toBeLessThan(200 * mebibyte);
+    }
+  });
+});
