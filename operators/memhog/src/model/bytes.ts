@@ -1,0 +1,57 @@
+// Memory is counted in whole bytes. A plain number would do, since 2^53 bytes are 8 PiB, if only no NaN, fraction or negative
+// ever got in; so there is one door, and what came through it is safe to compare and to multiply.
+import { parseQuantity, quantityOf } from "@memhog/runtime";
+
+declare const isBytes: unique symbol;
+/** A whole number of bytes, from 0 to 2^53 - 1. */
+export type Bytes = number & { readonly [isBytes]: true };
+
+/** Not a number of bytes. */
+export class BytesError extends RangeError {
+  readonly code = "MEMHOG_BYTES";
+  override readonly name = "BytesError";
+}
+
+/** @throws BytesError */
+export function bytes(value: number): Bytes {
+  if (!Number.isSafeInteger(value) || value < 0) throw new BytesError(`expected a whole number of bytes, found ${value}`);
+  return value as Bytes;
+}
+
+export const KiB = 1024;
+export const MiB = 1024 * KiB;
+export const mib = (count: number): Bytes => bytes(Math.round(count * MiB));
+
+/** From a quantity as pods have it: "384Mi", "1.5Gi", 402653184. Fractions of a byte are rounded up, as Kubernetes does. */
+export function bytesOf(quantity: string | number): Bytes {
+  return bytes(Number(parseQuantity(quantity).value()));
+}
+
+/** As Kubernetes writes it: "384Mi". */
+export function quantityText(value: Bytes): string {
+  return quantityOf(BigInt(value), "BinarySI").toString();
+}
+
+/** For people: "288.5Mi" rather than "302514176". */
+export function readable(value: number): string {
+  if (value >= 10 * 1024 * MiB) return `${trim(value / MiB / 1024)}Gi`;
+  if (value >= MiB) return `${trim(value / MiB)}Mi`;
+  return value >= KiB ? `${trim(value / KiB)}Ki` : `${Math.round(value)}`;
+}
+
+const trim = (value: number) => String(Number(value.toFixed(1)));
+
+/** So many times the memory, rounded up to a whole MiB (KiB below one MiB): people read it in manifests. */
+export function times(value: Bytes, factor: number): Bytes {
+  const unit = value >= MiB ? MiB : KiB;
+  // A hair below the product: 1.1 × 100Mi is 110.00000000000001Mi in floating point, and must not become 111Mi.
+  return bytes(Math.ceil((value * factor) / unit - 1e-9) * unit);
+}
+
+/** Rounded down to a whole MiB: what a cap leaves. */
+export function floorToMiB(value: number): Bytes {
+  return bytes(Math.max(0, Math.floor(value / MiB)) * MiB);
+}
+
+export const smaller = (a: Bytes, b: Bytes): Bytes => (a < b ? a : b);
+export const larger = (a: Bytes, b: Bytes): Bytes => (a > b ? a : b);
