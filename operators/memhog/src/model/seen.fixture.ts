@@ -1,0 +1,148 @@
+// A small good world for tests: the Deployment "memhog" of the seeds with one Burstable pod, one container of 256Mi/384Mi that
+// uses 100 MiB and stays there, and johnny-cache: 75 %, times 2. A test says only what is different:
+//
+//   anApp({ pods: [aPodSeen({ containers: [aContainerSeen({ samples: samplesOf([280, 288]) })] })] })
+//   anAppWith({ samples: samplesOf([280, 288]) })          the same, for the many tests that are about one container
+import { type Bytes, mib } from "./bytes.ts";
+import type { Policy } from "./policy.ts";
+import { type Action, type AppRecord, emptyRecord, type Intent } from "./record.ts";
+import type { AppSeen, ContainerSeen, NodeSeen, PodSeen, Sample } from "./seen.ts";
+
+/** The moment at which all these worlds are seen. */
+export const now = 1_800_000_000_000;
+
+export function anApp(different: Partial<AppSeen> = {}): AppSeen {
+  return {
+    app: { kind: "Deployment", namespace: "demo", name: "memhog" },
+    nowMs: now,
+    policies: [aPolicy()],
+    record: aRecord(),
+    pods: [aPodSeen()],
+    template: {
+      uid: "template-uid",
+      resourceVersion: "7",
+      containers: [{ name: "memhog", limit: mib(384), request: mib(256) }],
+      replicas: 1,
+      readyReplicas: 1,
+      rolledOut: true,
+      replacesPods: true,
+    },
+    limits: { ranges: [], quotas: [] },
+    metrics: { available: true, freshForMs: 60_000 },
+    cluster: { inPlace: true, resizeAfterOomKill: true },
+    rival: undefined,
+    underWayElsewhere: 0,
+    raisedAgoMs: new Map(),
+    ...different,
+  };
+}
+
+/** An app of one pod of one container. */
+export function anAppWith(
+  container: Partial<ContainerSeen>,
+  different: Partial<AppSeen> = {},
+  pod: Partial<PodSeen> = {},
+): AppSeen {
+  return anApp({ pods: [aPodSeen({ containers: [aContainerSeen(container)], ...pod })], ...different });
+}
+
+export function aPodSeen(different: Partial<PodSeen> = {}): PodSeen {
+  return {
+    name: "memhog-1",
+    uid: "pod-1",
+    resourceVersion: "42",
+    createdAtMs: now - 3_600_000,
+    monitored: true,
+    phase: "Running",
+    ready: true,
+    deleting: false,
+    qos: "Burstable",
+    node: aNode(),
+    containers: [aContainerSeen()],
+    resize: { state: "none" },
+    notResizable: undefined,
+    copyOf: undefined,
+    ...different,
+  };
+}
+
+export function aNode(different: Partial<NodeSeen> = {}): NodeSeen {
+  return { name: "n1", allocatable: mib(16_384), requested: mib(4_096), ...different };
+}
+
+/** The kubelet confirms what the spec asks for, unless a test says otherwise. */
+export function aContainerSeen(different: Partial<ContainerSeen> = {}): ContainerSeen {
+  const asked: { limit: Bytes | undefined; request: Bytes | undefined } = { limit: mib(384), request: mib(256), ...different };
+  return {
+    name: "memhog",
+    sidecar: false,
+    appliedLimit: asked.limit,
+    appliedRequest: asked.request,
+    restartsOnResize: false,
+    running: true,
+    restarts: 0,
+    oomKill: undefined,
+    samples: samplesOf([100, 100, 100]),
+    badSamples: 0,
+    ...different,
+    ...asked,
+  };
+}
+
+/** So many MiB, oldest first, so far apart; the newest is `newestAgeMs` old. */
+export function samplesOf(mibs: readonly number[], everyMs = 12_000, newestAgeMs = 2_000): readonly Sample[] {
+  return mibs.map((size, i) => ({ bytes: mib(size), ageMs: newestAgeMs + (mibs.length - 1 - i) * everyMs }));
+}
+
+export function aPolicy(different: Partial<Policy> = {}): Policy {
+  return {
+    name: "johnny-cache",
+    uid: "monitor-uid",
+    generation: 1,
+    thresholdPercent: 75,
+    multiplier: 2,
+    strategy: "Auto",
+    metric: "WorkingSet",
+    maxMemory: undefined,
+    cooldownMs: 60_000,
+    lookaheadMs: 60_000,
+    maxRaisesPerHour: 6,
+    paused: false,
+    ...different,
+  };
+}
+
+export function aRecord(different: Partial<AppRecord> = {}): AppRecord {
+  return { ...emptyRecord, ...different };
+}
+
+const fromTo = [
+  { container: "memhog", from: { limit: mib(384), request: mib(256) }, to: { limit: mib(768), request: mib(512) } },
+];
+
+/** In place, from 256Mi/384Mi to 512Mi/768Mi, decided a second ago. */
+export function anIntent(different: Partial<Intent> = {}): Intent {
+  return {
+    id: "pod-1/InPlace/1",
+    road: "InPlace",
+    pod: { name: "memhog-1", uid: "pod-1" },
+    changes: fromTo,
+    reason: "ThresholdCrossed",
+    atMs: now - 1_000,
+    attempt: 1,
+    ...different,
+  };
+}
+
+/** The same raise, applied, ten minutes ago. */
+export function anAction(different: Partial<Action> = {}): Action {
+  return {
+    atMs: now - 600_000,
+    pod: { name: "memhog-1", uid: "pod-1" },
+    changes: fromTo,
+    road: "InPlace",
+    reason: "ThresholdCrossed",
+    outcome: "Applied",
+    ...different,
+  };
+}
