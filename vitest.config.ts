@@ -2,15 +2,10 @@ import { defineConfig } from "vitest/config";
 
 // One suite, two clusters. The name of a test file says what it needs:
 //   x.test.ts           nothing but Node                                                    → npm test
-//   x.cluster.test.ts   a cluster that behaves like Kubernetes                               → npm run test:real
-//                       (and npm test, where it runs on the simulator: the conformance suite, so far)
+//   x.cluster.test.ts   a cluster that behaves like Kubernetes    → npm test (the simulator) and npm run test:real
 //   x.real.test.ts      something only a real Kubernetes has; its name says what             → npm run test:real
 // Whichever runs them (tools/test.ts, tools/test-real.ts) names the project.
-const onRealClustersOnly = [
-  "**/*.real.test.ts",
-  "packages/{runtime,localcluster}/**/*.cluster.test.ts",
-  "operators/**/*.cluster.test.ts",
-];
+const onRealClustersOnly = ["**/*.real.test.ts", "operators/{gordon,memcached}/**/*.cluster.test.ts"];
 const ignored = ["**/node_modules/**", "**/dist/**"];
 // Two cores: more workers than that only make API servers wait for each other.
 const everywhere = { restoreMocks: true, maxWorkers: 2, setupFiles: ["tools/properties-setup.ts"] };

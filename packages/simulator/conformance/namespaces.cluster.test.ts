@@ -21,6 +21,18 @@ describe("a namespace", () => {
     await here.client.delete(Namespace, { name: namespace });
   });
 
+  it("gets the authority that its pods are to trust, and gets it again", async () => {
+    const namespace = (await fresh()).metadata.name;
+    const trust = { namespace, name: "kube-root-ca.crt" };
+    const find = () => here.client.find(ConfigMap, trust);
+    const first = await here.cluster.eventually(find, (found) => found !== undefined);
+    expect(first?.data).toEqual({ "ca.crt": expect.stringContaining("BEGIN CERTIFICATE") });
+    await here.client.delete(ConfigMap, trust);
+    const isNew = (found: typeof first) => found !== undefined && found.metadata.uid !== first?.metadata.uid;
+    expect((await here.cluster.eventually(find, isNew))?.data).toEqual(first?.data);
+    await here.client.delete(Namespace, { name: namespace });
+  });
+
   it.each(["default", "kube-system", "kube-public", "kube-node-lease"])("%s is there from the beginning", async (name) => {
     const found = await here.cluster.eventually(
       () => here.client.find(Namespace, { name }),

@@ -48,6 +48,8 @@ export interface Simulator extends AsyncDisposable {
   readonly url: string | undefined;
   /** The text of a kubeconfig file for `url`. */
   readonly kubeconfig: string | undefined;
+  /** PEM of the authority behind the certificate of `url`, if it speaks TLS. */
+  readonly authority: string | undefined;
   /** What is inside, for parts and for tests that look behind the curtain. */
   readonly core: ServerCore;
   stop(): Promise<void>;
@@ -122,6 +124,10 @@ class Running implements Simulator {
 
   get kubeconfig(): string | undefined {
     return this.#http === undefined ? undefined : kubeconfigFor(this.#http.url, this.#http.authority);
+  }
+
+  get authority(): string | undefined {
+    return this.#http?.authority;
   }
 
   client({ userAgent, ...options }: Partial<ClientOptions> & { readonly userAgent?: string } = {}): Client {

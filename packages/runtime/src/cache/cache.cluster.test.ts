@@ -1,7 +1,7 @@
-// Promise W3, on a real API server behind a proxy that has bad days: whatever happens to the connection, the cache is equal
+// Promise W3, on an API server behind a proxy that has bad days: whatever happens to the connection, the cache is equal
 // to the server again soon after, and nothing crashes. "Soon" is a minute with the times of production; here the times
 // are shortened, the order of things is not.
-import { testCluster } from "@memhog/localcluster/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../client/config/load.ts";
 import { clientFor } from "../client/connect.ts";

@@ -1,6 +1,6 @@
-// For tests on a real API server: a kind with children, its controller, and a stage for both. A choir has singers; a singer
+// For tests on a cluster: a kind with children, its controller, and a stage for both. A choir has singers; a singer
 // is a ConfigMap, so that no node is needed to run one.
-import { testCluster } from "@memhog/localcluster/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { z } from "zod";
 import { SharedCaches } from "../cache/shared-caches.ts";
 import type { Client } from "../client/client.ts";
@@ -80,9 +80,19 @@ export interface Performance extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** What a stage needs of a cluster. */
+interface SomeCluster extends AsyncDisposable {
+  readonly kubeconfig: string;
+  readonly defaultNamespace: string;
+}
+
 /** A namespace with the kind in it, a proxy in front of the server, and a client of the test's own. */
 export async function stage() {
-  const cluster = await testCluster();
+  return stageOn(await testCluster());
+}
+
+/** The same on a cluster that the test has chosen. */
+export async function stageOn<C extends SomeCluster>(cluster: C) {
   const client = await clientOf(cluster);
   await installCrds(client, [Choir], { clock: quick.environment.clock });
   const namespace = cluster.defaultNamespace;

@@ -1,11 +1,8 @@
-// A controller on a real API server, on good days and on bad ones. What is asserted is the state of the world, and, where a
+// A controller on an API server, on good days and on bad ones. What is asserted is the state of the world, and, where a
 // promise is about not doing something, the journal of calls.
 import { describe, expect, it } from "vitest";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Role } from "../objects/kinds/rbac.ts";
 import { ownerReferenceTo } from "../objects/owner.ts";
-import { may } from "../schema/access.ts";
-import { rolesFor, rulesFor } from "../schema/rbac.ts";
 import { eventually } from "../testing/eventually.ts";
 import type { FaultPlan } from "../testing/fault.ts";
 import { Choir, choirs, creations, type Performance, stage } from "./choir.fixture.ts";
@@ -222,29 +219,6 @@ describe("L1: two leaders at once", () => {
 });
 
 describe("A1: refusals", () => {
-  it("403 becomes a condition and a long wait, and goes when the right is there", async () => {
-    await using on = await stage();
-    const without = choirs().grants.map((grant) => {
-      if (grant.kind !== ConfigMap) return grant;
-      return may(ConfigMap, "get", "list", "watch", "delete");
-    });
-    const { namespace } = on;
-    const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
-    await on.cluster.apply(...rolesFor(without, roles));
-    await using choir = await on.perform(choirs(), await on.cluster.kubeconfigFor({ serviceAccount: "operator" }));
-    await on.put("a", {});
-    await on.says("a", "Stuck");
-    await on.put("b", {});
-    await on.says("b", "Stuck");
-    const attempts = choir.journal.writes.filter(({ path }) => path.includes("/configmaps/a-"));
-    expect(attempts.length).toBeLessThanOrEqual(3); // the status is news about the object, so it was looked at once more
-    expect(await on.singers("a")).toEqual([]);
-    const rules = rulesFor(choirs().grants);
-    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules } });
-    await on.put("a", { song: "allowed" });
-    await on.complete("a");
-  });
-
   it("422 becomes a condition and a long wait", async () => {
     await using on = await stage();
     const whenStuck = ({ message }: Error) => ({
@@ -284,25 +258,6 @@ describe("A1: refusals", () => {
     );
     expect(performance.errors).toEqual([]);
     await on.remove("a");
-  });
-
-  it("rights that are taken away degrade, and come back", async () => {
-    await using on = await stage();
-    const { namespace } = on;
-    const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
-    await on.cluster.apply(...rolesFor(choirs().grants, roles));
-    await using choir = await on.perform(choirs(), await on.cluster.kubeconfigFor({ serviceAccount: "operator" }));
-    await on.put("a", {});
-    await on.complete("a");
-    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules: [] } });
-    // Watches go on until they end; these end after two seconds, and then are refused.
-    await eventually(
-      () => choir.runner.synced,
-      (synced) => !synced,
-    );
-    await on.put("a", { singers: 3, song: "meanwhile" });
-    await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules: rulesFor(choirs().grants) } });
-    await on.complete("a");
   });
 });
 

@@ -1,5 +1,5 @@
-// Who leads is decided by the API server's compare-and-swap; here it is the real one that decides.
-import { testCluster } from "@memhog/localcluster/testing";
+// Who leads is decided by the API server's compare-and-swap.
+import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
@@ -55,7 +55,7 @@ function withSignal(client: Client, crash: AbortSignal): Pick<Client, "find" | "
   };
 }
 
-describe("leader election on a real API server", () => {
+describe("leader election", () => {
   it("L1: of five who start at once exactly one leads", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
@@ -73,7 +73,7 @@ describe("leader election on a real API server", () => {
     await leaders()[0]?.leadership?.release();
   });
 
-  it("lets a successor in as soon as the leader has let go, and kubectl shows who it is", async () => {
+  it("lets a successor in as soon as the leader has let go, and the Lease shows who it is", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const first = new Candidate("first", client, cluster.defaultNamespace);
@@ -87,7 +87,8 @@ describe("leader election on a real API server", () => {
       () => second.leads,
       (leads) => leads,
     );
-    expect(await cluster.kubectl("get", "lease", "election", "-o", "jsonpath={.spec.holderIdentity}")).toBe("second");
+    const { spec } = await client.get(Lease, { namespace: cluster.defaultNamespace, name: "election" });
+    expect(spec?.holderIdentity).toBe("second");
     await second.leadership?.release();
   });
 

@@ -1,5 +1,5 @@
 // Promise A2: however busy the rest of us is, the Lease is renewed; its calls have a budget of their own.
-import { testCluster } from "@memhog/localcluster/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { silentLogger } from "../concurrency/logger.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";

@@ -1,13 +1,14 @@
-// Whole operators, on a real API server: what a user would see of them.
+// Whole operators, on a cluster: what a user would see of them.
 import { once } from "node:events";
 import { get } from "node:http";
-import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
+import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLogger } from "../concurrency/logger.ts";
 import { child } from "../controller/children.ts";
 import { controller } from "../controller/controller.ts";
 import { done } from "../controller/outcome.ts";
+import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Event } from "../objects/kinds/events.ts";
 import { defineResource } from "../schema/define-resource.ts";
@@ -32,7 +33,7 @@ class Replica implements AsyncDisposable {
   readonly #ending = new AbortController();
   readonly running: Promise<void>;
 
-  constructor(cluster: TestCluster, options: Partial<OperatorOptions> = {}) {
+  constructor(cluster: Cluster, options: Partial<OperatorOptions> = {}) {
     const greeters = controller(Greeter, { owns: [ConfigMap] }, async (ref, ctx) => {
       this.reconciles += 1;
       const greeter = ctx.get(Greeter, ref);
@@ -72,12 +73,12 @@ class Replica implements AsyncDisposable {
   }
 }
 
-const greeter = (cluster: TestCluster, name: string, words: string) => ({
+const greeter = (cluster: Cluster, name: string, words: string) => ({
   metadata: { namespace: cluster.defaultNamespace, name },
   spec: { words },
 });
 
-describe("an operator on a real cluster", () => {
+describe("an operator on a cluster", () => {
   it("does its work, and can be asked about it: readiness, metrics, explain, events", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
@@ -168,7 +169,7 @@ describe("an operator on a real cluster", () => {
       );
       expect(await cluster.get(secretOf(name))).toEqual(before);
     } finally {
-      await cluster.kubectl("delete", "validatingwebhookconfiguration", name);
+      await client.delete(ValidatingWebhookConfiguration, { name });
       await cluster.delete(secretOf(name));
     }
   });

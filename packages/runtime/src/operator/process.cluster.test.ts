@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
+import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { Lease } from "../objects/kinds/coordination.ts";
 import { clientOf } from "../testing/cluster-client.ts";
@@ -12,7 +12,7 @@ class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly exited: Promise<number | null>;
 
-  constructor(cluster: TestCluster) {
+  constructor(cluster: Cluster) {
     const main = fileURLToPath(new URL("testing/main.fixture.ts", import.meta.url));
     const flags = [
       `--kubeconfig=${cluster.kubeconfig}`,

@@ -1,5 +1,5 @@
 // What a cluster test of the client starts from.
-import { testCluster } from "@memhog/localcluster/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { clientOf } from "./cluster-client.ts";
 
 /** A namespace of one's own and a client. */

@@ -1,5 +1,5 @@
-// The proxy's own test, and with it the client's worst days on a real API server.
-import { testCluster } from "@memhog/localcluster/testing";
+// The proxy's own test, and with it the client's worst days.
+import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import type { WatchEvent } from "../client/client.ts";
 import { loadConfig } from "../client/config/load.ts";

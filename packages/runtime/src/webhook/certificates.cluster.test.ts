@@ -1,5 +1,5 @@
-// Certificates of our own making, as a real API server (Go's TLS, not ours) judges them.
-import { testCluster } from "@memhog/localcluster/testing";
+// Certificates of our own making, as an API server judges them: by Node's TLS in the simulator, by Go's in a real one.
+import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";

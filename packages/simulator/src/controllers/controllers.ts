@@ -33,6 +33,8 @@ export interface ControllersOptions {
   readonly client: Client;
   readonly environment: Environment;
   readonly log: Logger;
+  /** PEM of the authority behind the API server's certificate, for pods. @default "": it speaks no TLS */
+  readonly authority?: string | undefined;
 }
 
 /** Controllers at work. */
@@ -64,9 +66,9 @@ export async function startControllers(options: ControllersOptions): Promise<Run
   return { stop, [Symbol.asyncDispose]: stop };
 }
 
-function allControllers({ client }: ControllersOptions): readonly Controller[] {
+function allControllers({ client, authority = "" }: ControllersOptions): readonly Controller[] {
   return [
-    namespaces(client),
+    namespaces(client, authority),
     replicaSets,
     deployments,
     statefulSets,

@@ -1,4 +1,5 @@
-// Namespaces: each gets the ServiceAccount that pods run as unless they say otherwise, and is emptied before it goes.
+// Namespaces: each gets the ServiceAccount that pods run as unless they say otherwise and the authority that pods are to trust,
+// and is emptied before it goes.
 //
 // Emptying is asking, too: an object may have finalizers, a pod takes its time. So the namespace is looked at again until
 // nothing is left; what holds it up is said in its conditions.
@@ -6,6 +7,7 @@ import {
   AlreadyExistsError,
   type Client,
   type Condition,
+  ConfigMap,
   checkAgainIn,
   controller,
   done,
@@ -20,6 +22,7 @@ import {
   type Stored,
   seconds,
   setCondition,
+  view,
 } from "@memhog/runtime";
 import { isGoing } from "./pods.ts";
 import { resourceOf, servedKinds } from "./served-kinds.ts";
@@ -31,15 +34,29 @@ export interface Remaining {
   readonly objects: readonly Stored<KubernetesObject>[];
 }
 
-/** `client`: it deletes objects of every kind, which no list of rights could name. */
-export const namespaces = (client: Client) =>
+const rootAuthority = "kube-root-ca.crt";
+const RootAuthority = view(ConfigMap, { fieldSelector: `metadata.name=${rootAuthority}` });
+const annotations = {
+  "kubernetes.io/description":
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
+};
+
+/**
+ * @param client it deletes objects of every kind, which no list of rights could name
+ * @param authority PEM of the certificate that pods are to trust; "" where there is no TLS
+ */
+export const namespaces = (client: Client, authority: string) =>
   controller(
     Namespace,
     {
       name: "namespace",
-      watches: [{ kind: ServiceAccount, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] }],
+      watches: [
+        { kind: ServiceAccount, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] },
+        { kind: RootAuthority, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] },
+      ],
       may: [
         may(ServiceAccount, "create"),
+        may(ConfigMap, "create"),
         may(Namespace, "update", { subresource: "status" }),
         may(Namespace, "update", { subresource: "finalize" }),
       ],
@@ -51,6 +68,10 @@ export const namespaces = (client: Client) =>
         const account = { namespace: ref.name, name: "default" };
         if (ctx.get(ServiceAccount, account) === undefined) {
           await unlessThere(ctx.client.create(ServiceAccount, { metadata: account }));
+        }
+        const trust = { namespace: ref.name, name: rootAuthority };
+        if (ctx.get(RootAuthority, trust) === undefined) {
+          await unlessThere(ctx.client.create(ConfigMap, { metadata: { ...trust, annotations }, data: { "ca.crt": authority } }));
         }
         return done();
       }

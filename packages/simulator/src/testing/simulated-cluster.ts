@@ -1,5 +1,6 @@
-// The simulator, as a cluster for tests: one of its own for every test, because it starts in milliseconds, and with real time,
-// because a test of behaviour waits as it would for the real one. Tests that own time start a simulator themselves.
+// The simulator, as a cluster for tests: one of its own for every test, because it starts in milliseconds; with real time, because
+// a test of behaviour waits as it would for the real one; and with TLS and HTTP/2, because a client must not find out here how
+// it gets on without them. Tests that own time start a simulator themselves.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,7 @@ import { pathsOf } from "./paths.ts";
 const namespace = "test";
 
 export async function openCluster(): Promise<Cluster> {
-  const simulator = await startSimulator({ environment: systemEnvironment(), http: true, parts: wholeCluster() });
+  const simulator = await startSimulator({ environment: systemEnvironment(), http: { tls: true }, parts: wholeCluster() });
   const folder = await mkdtemp(join(tmpdir(), "simulator-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, simulator.kubeconfig ?? "");

@@ -1,4 +1,4 @@
-import { testCluster } from "@memhog/localcluster/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { ConfigMap } from "../../objects/kinds/core/config.ts";
 import { clientOf } from "../../testing/cluster-client.ts";
@@ -22,7 +22,7 @@ async function until(
   throw new Error(`ended early, after ${seen}`);
 }
 
-describe.each([{ http2: true }, { http2: false }])("a watch of a real API server, http2: $http2", ({ http2 }) => {
+describe.each([{ http2: true }, { http2: false }])("a watch, http2: $http2", ({ http2 }) => {
   it("streams the present state, says when it is complete, and goes on with what happens", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster, { http2 });

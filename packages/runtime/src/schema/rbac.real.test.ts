@@ -1,4 +1,5 @@
-// The roles we print, judged by the API server: they allow what was declared, to the letter and no more.
+// The roles we print, judged by a real API server: they allow what was declared, to the letter and no more. In the simulator
+// everyone is admin.
 import { testCluster } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
 import { connect } from "../client/connect.ts";
@@ -55,7 +56,7 @@ const grants = impliedBy({
   lease: "leader",
 });
 
-it("a Role allows exactly what was declared", async () => {
+it("a Role allows exactly what was declared (judged by real RBAC)", async () => {
   await using operator = await operatorWith(grants);
   const mayI = async (kind: Kind, verb: Verb, subresource: string | undefined, name: string) => {
     const resourceAttributes = {
@@ -91,7 +92,7 @@ it("a Role allows exactly what was declared", async () => {
   expect((await Promise.all(wrong)).flat()).toEqual([]);
 });
 
-it("a client narrowed to its grants can work with the Role printed from them, and beyond it the API server refuses too", async () => {
+it("a client narrowed to its grants can work with the Role printed from them, and beyond it real RBAC refuses too", async () => {
   await using operator = await operatorWith(grants);
   const { client, admin, namespace } = operator;
   const narrowed = narrow(client, grants);
