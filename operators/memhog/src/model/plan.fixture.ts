@@ -1,55 +1,45 @@
-// Plans for tests: nothing is due for the Deployment of seen.fixture.ts, unless a test says what is.
+// A plan for tests of what is said about plans: the app of seen.fixture.ts, held because it is below its threshold.
 import { mib } from "./bytes.ts";
-import type { Inputs, Plan, Summary, Verdict } from "./plan.ts";
-import { emptyRecord } from "./record.ts";
-
-export function aPlan(different: Partial<Plan> = {}): Plan {
-  return {
-    verdicts: [aVerdict()],
-    record: emptyRecord,
-    commands: [],
-    settled: [],
-    summary: aSummary(),
-    againInMs: undefined,
-    ...different,
-  };
-}
-
-export function aSummary(different: Partial<Summary> = {}): Summary {
-  return {
-    phase: "Watching",
-    reason: "BelowThreshold",
-    message: "100Mi of 384Mi are used, the threshold is 288Mi",
-    container: "memhog",
-    limit: mib(384),
-    wanted: undefined,
-    applied: mib(384),
-    ...different,
-  };
-}
+import type { Plan, Verdict } from "./plan.ts";
+import { aRecord } from "./seen.fixture.ts";
 
 export function aVerdict(different: Partial<Verdict> = {}): Verdict {
   return {
     pod: { name: "memhog-1", uid: "pod-1" },
     container: "memhog",
-    decision: { kind: "hold", reason: "BelowThreshold", detail: "100Mi of 384Mi are used, the threshold is 288Mi" },
-    inputs: someInputs(),
+    decision: { kind: "hold", reason: "BelowThreshold", detail: "100Mi of 384Mi is 26 %, below 75 %" },
+    inputs: {
+      usage: mib(100),
+      sampleAgeMs: 2_000,
+      limit: mib(384),
+      request: mib(256),
+      thresholdBytes: mib(288),
+      growth: undefined,
+      runsOutInMs: undefined,
+      cooldownLeftMs: 0,
+      raisesLastHour: 0,
+      caps: [],
+    },
     ...different,
   };
 }
 
-export function someInputs(different: Partial<Inputs> = {}): Inputs {
+export function aPlan(different: Partial<Plan> = {}): Plan {
   return {
-    usage: mib(100),
-    sampleAgeMs: 2_000,
-    limit: mib(384),
-    request: mib(256),
-    thresholdBytes: mib(288),
-    growth: undefined,
-    runsOutInMs: undefined,
-    cooldownLeftMs: 0,
-    raisesLastHour: 0,
-    caps: [],
+    verdicts: [aVerdict()],
+    record: aRecord(),
+    commands: [],
+    settled: [],
+    summary: {
+      phase: "Watching",
+      reason: "BelowThreshold",
+      message: "100Mi of 384Mi is 26 %, below 75 %",
+      container: "memhog",
+      limit: mib(384),
+      wanted: undefined,
+      applied: mib(384),
+    },
+    againInMs: undefined,
     ...different,
   };
 }
