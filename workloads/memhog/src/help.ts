@@ -16,7 +16,7 @@ Sizes are written as in a manifest: 50Mi, 1.5Gi, 500M, or plain bytes. Every pag
 resident: the container uses this much and, beside it, what Node itself needs (see README.md).
 
   memhog --ramp 1Mi/s --to 500Mi      crosses 75 % of 384Mi after some four and a half minutes, then ends at 500 MiB
-  memhog --ramp 10Mi/s                leaves ten seconds between 75 % of 384Mi and the kill
+  memhog --ramp 10Mi/s                leaves nearly ten seconds between 75 % of 384Mi and the kill
   memhog --start 50Mi --hold          sits there
 
 Each second it prints one line, "holding 123.4 MiB". SIGTERM and Ctrl-C end it at once, with a summary.`;
