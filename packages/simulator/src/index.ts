@@ -12,6 +12,7 @@
 export type { Admission, AdmissionRequest, UserInfo } from "./server/admission.ts";
 export type { Connect, ConnectCall, Route, ServerCore } from "./server/core.ts";
 export type { ApiRequest, ApiResponse, Handler, Middleware } from "./server/handler.ts";
+export { accelerated } from "./accelerated.ts";
 export { type Simulator, type SimulatorOptions, type SimulatorPart, startSimulator } from "./simulator.ts";
 export type { Storage } from "./storage/storage.ts";
 export { type CrashingTransport, type CrashOptions, crashAt } from "./faults/crash.ts";
