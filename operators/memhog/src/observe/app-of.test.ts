@@ -1,0 +1,105 @@
+import { Job, type Kind, type KubernetesObject, type ObjectRef, ReplicaSet, type Stored } from "@memhog/runtime";
+import { anObject, aPod } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { appAnnotation } from "../api/names.ts";
+import type { AppName } from "../model/seen.ts";
+import { appMemoryName, appNamedBy, appOf, appRef, appText, parseApp } from "./app-of.ts";
+
+const owned = (apiVersion: string, kind: string, name: string, uid = `uid-${name}`) => ({
+  ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+});
+const web = anObject(ReplicaSet, { metadata: { name: "web-1", uid: "uid-web-1", ...owned("apps/v1", "Deployment", "web") } });
+const alone = anObject(ReplicaSet, { metadata: { name: "alone", uid: "uid-alone" } });
+const canary = anObject(ReplicaSet, {
+  metadata: { name: "canary-1", uid: "uid-canary-1", ...owned("argoproj.io/v1alpha1", "Rollout", "canary") },
+});
+const nightly = anObject(Job, { metadata: { name: "report-1", uid: "uid-report-1", ...owned("batch/v1", "CronJob", "report") } });
+const once = anObject(Job, { metadata: { name: "once", uid: "uid-once" } });
+
+/** What would be in the caches. */
+const owners = {
+  get<T extends KubernetesObject>({ kind }: Kind<T>, { namespace, name }: ObjectRef): Stored<T> | undefined {
+    const all: readonly Stored<KubernetesObject>[] = kind === "Job" ? [nightly, once] : [web, alone, canary];
+    return all.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace) as Stored<T> | undefined;
+  },
+};
+const nameOf = (metadata: object) => {
+  const app = appOf(aPod({ metadata: { name: "hungry", ...metadata } }), owners);
+  return app && appText(app);
+};
+
+describe("appOf", () => {
+  it.each([
+    { name: "a pod of a Deployment", metadata: owned("apps/v1", "ReplicaSet", "web-1"), app: "Deployment/web" },
+    { name: "a pod of a ReplicaSet alone", metadata: owned("apps/v1", "ReplicaSet", "alone"), app: "ReplicaSet/alone" },
+    { name: "a pod of a StatefulSet", metadata: owned("apps/v1", "StatefulSet", "db"), app: "StatefulSet/db" },
+    { name: "a pod of a DaemonSet", metadata: owned("apps/v1", "DaemonSet", "agent"), app: "DaemonSet/agent" },
+    { name: "a pod of a CronJob", metadata: owned("batch/v1", "Job", "report-1"), app: "CronJob/report" },
+    { name: "a pod of a Job", metadata: owned("batch/v1", "Job", "once"), app: "Job/once" },
+    { name: "a bare pod", metadata: {}, app: "Pod/hungry" },
+    {
+      name: "a bigger copy of a bare pod",
+      metadata: { name: "hungry-autoscaled-2", annotations: { [appAnnotation]: "hungry" } },
+      app: "Pod/hungry",
+    },
+    {
+      name: "a pod of a ReplicaSet that somebody else made",
+      metadata: owned("apps/v1", "ReplicaSet", "canary-1"),
+      app: "Other/Rollout.argoproj.io/canary",
+    },
+    { name: "a pod of an unknown owner", metadata: owned("example.com/v1", "Thing", "it"), app: "Other/Thing.example.com/it" },
+    {
+      name: "a pod of somebody else's Deployment",
+      metadata: owned("example.com/v1", "Deployment", "web"),
+      app: "Other/Deployment.example.com/web",
+    },
+    { name: "a pod whose ReplicaSet is not seen yet", metadata: owned("apps/v1", "ReplicaSet", "new-1"), app: undefined },
+    {
+      name: "a pod whose ReplicaSet was made again under its name",
+      metadata: owned("apps/v1", "ReplicaSet", "web-1", "uid-of-the-first"),
+      app: undefined,
+    },
+    {
+      name: "T1: a pod whose ReplicaSet has a namesake in another namespace",
+      metadata: { namespace: "elsewhere", ...owned("apps/v1", "ReplicaSet", "web-1") },
+      app: undefined,
+    },
+  ])("knows $name", ({ metadata, app }) => expect(nameOf(metadata)).toBe(app));
+});
+
+describe("the name of an app", () => {
+  const names: readonly AppName[] = [
+    { kind: "Deployment", namespace: "default", name: "web" },
+    { kind: "Pod", namespace: "default", name: "web.v1" },
+    { kind: "StatefulSet", namespace: "default", name: `long-${"x".repeat(240)}` },
+    { kind: "Other", namespace: "default", name: "Rollout.argoproj.io/web" },
+    { kind: "Other", namespace: "default", name: "Rollout.example.com/web" },
+  ];
+
+  it("is valid, short enough, and different for different apps", () => {
+    const all = names.map(appMemoryName);
+    for (const name of all) expect(name).toMatch(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/);
+    expect(new Set(all).size).toBe(names.length);
+  });
+
+  it.each(names)("can be read back from what is stored: $kind/$name", (app) => {
+    expect(parseApp("default", appText(app))).toEqual(app);
+  });
+
+  it("can be read back from its key where it was not shortened", () => {
+    expect(appRef({ kind: "Deployment", namespace: "default", name: "web-2" })).toEqual({
+      namespace: "default",
+      name: "deployment-web-2",
+    });
+    expect(appNamedBy({ namespace: "default", name: "deployment-web-2" })).toEqual({
+      kind: "Deployment",
+      namespace: "default",
+      name: "web-2",
+    });
+    expect(appNamedBy({ namespace: "default", name: "somebody-elses" })).toBeUndefined();
+  });
+
+  it.each(["", "web", "Deployment/", "Thing/web", "deployment/web"])("is not read from %j", (text) => {
+    expect(parseApp("default", text)).toBeUndefined();
+  });
+});
