@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  AnswerError,
   BrokenStreamError,
   ForbiddenError,
   IdleWatchError,
   NotFoundError,
   ServerTimeoutError,
   TooManyRequestsError,
+  TransportError,
 } from "../client/errors.ts";
 import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
 import { refusal } from "./scripted-api.fixture.ts";
@@ -73,17 +75,42 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   {
     name: "a server that cannot stream lists is asked for pages",
     end: { lastedMs: 5, heard: false, listing: "stream", error: refusal(422) },
-    expected: { from: "list", when: "at once", listInPages: true },
+    expected: { from: "list", when: "at once", listBy: "pages" },
   },
   {
     name: "a server that does not know the question never ends its list: pages",
     end: { lastedMs: 50_000, heard: true, listing: "stream", error: new IdleWatchError("idle") },
-    expected: { from: "list", when: "at once", listInPages: true },
+    expected: { from: "list", when: "at once", listBy: "pages" },
   },
   {
     name: "a listing that broke begins again",
     end: { lastedMs: 5, heard: true, listing: "stream", error: new BrokenStreamError("cut") },
     expected: { from: "list", when: "later" },
+  },
+  {
+    name: "a scan that was cut on the way is streamed the next time, since an answer may be too large for a minute",
+    end: { lastedMs: 60_000, heard: true, listing: "scan", error: new BrokenStreamError("cut") },
+    expected: { from: "list", when: "later", listBy: "stream" },
+  },
+  {
+    name: "a scan whose answer made no sense is streamed the next time",
+    end: { lastedMs: 5, heard: false, listing: "scan", error: new AnswerError("what?") },
+    expected: { from: "list", when: "later", listBy: "stream" },
+  },
+  {
+    name: "a scan that never began is tried again",
+    end: { lastedMs: 5, heard: false, listing: "scan", error: new TransportError("refused", { outcome: "not-sent" }) },
+    expected: { from: "list", when: "later" },
+  },
+  {
+    name: "A2: a scan of a busy server gets the patience it asks for",
+    end: {
+      lastedMs: 5,
+      heard: false,
+      listing: "scan",
+      error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 7 }),
+    },
+    expected: { from: "list", when: "later", atLeastMs: 7_000 },
   },
   {
     name: "pages that expired on the way begin again",

@@ -1,6 +1,7 @@
 // A reflector lives in sessions: one connection each, from its opening to its end, however it ended. This file decides
 // what comes next, and nothing else; every row is a fault somebody met.
 import {
+  AnswerError,
   ApiError,
   ExpiredError,
   IdleWatchError,
@@ -11,12 +12,15 @@ import {
   TransportError,
 } from "../client/errors.ts";
 
+/** How everything is listed: in one answer, streamed as events, or page by page. */
+export type Listing = "scan" | "stream" | "pages";
+
 /** How a session ended. */
 export interface SessionEnd {
   /** Undefined: the server closed the stream, as it does after some minutes. */
   readonly error?: unknown;
-  /** It was still listing: streamed as events, or page by page. Undefined: it was watching from a known version. */
-  readonly listing?: "stream" | "pages" | undefined;
+  /** It was still listing. Undefined: it was watching from a known version. */
+  readonly listing?: Listing | undefined;
   readonly lastedMs: number;
   /** Something arrived on it: an event or a bookmark. */
   readonly heard: boolean;
@@ -31,10 +35,11 @@ export interface NextSession {
   /** The server asked for at least this much patience. */
   readonly atLeastMs?: number;
   /**
-   * The server cannot stream a list, or behaved as if it could not: ask for pages this time. The next listing tries the
-   * stream again; it costs one refused call, and a proxy that cut the stream does not cost us streaming for ever.
+   * The server could not list in the way it was asked to, or behaved as if it could not: another way this time. The next
+   * listing begins with the fastest again; it costs one call, and a proxy that cut an answer does not cost us speed for ever.
+   * @default "scan"
    */
-  readonly listInPages?: boolean;
+  readonly listBy?: Listing;
 }
 
 /** A watch that ends sooner than this was no watch: reopening it at once would be a hot loop. */
@@ -53,8 +58,14 @@ export function afterSession(end: SessionEnd): NextSession {
 
 function afterListing(end: SessionEnd): NextSession {
   const { error } = end;
-  if (end.listing === "stream" && cannotStream(error)) return { from: "list", when: "at once", listInPages: true };
+  if (end.listing === "stream" && cannotStream(error)) return { from: "list", when: "at once", listBy: "pages" };
+  if (end.listing === "scan" && wasCut(end)) return { from: "list", when: "later", listBy: "stream" };
   return { from: "list", when: "later", ...patience(error) };
+}
+
+/** A part of the list came, and then no more; or all of it, and it made no sense. Waiting alone does not help. */
+function wasCut({ error, heard }: SessionEnd): boolean {
+  return error instanceof AnswerError || (error instanceof TransportError && heard);
 }
 
 /** The version we would resume from means nothing to the server any more. */

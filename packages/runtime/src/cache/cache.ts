@@ -23,7 +23,7 @@ import { type ChangeListener, ObjectStore } from "./store.ts";
 import { defaultTiming, type ReflectorTiming } from "./timing.ts";
 
 export interface CacheOptions<T extends KubernetesObject> {
-  readonly client: Pick<Client, "list" | "watch">;
+  readonly client: Pick<Client, "list" | "watch" | "scan">;
   /** The kind, or a view of it. */
   readonly kind: View<T>;
   /** Namespaces to look into; "all" for all, and for kinds that have none. */
@@ -206,6 +206,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
       namespace,
       selection: kind.selection ?? {},
       project: this.project,
+      knownFieldsOnly: kind.project !== undefined,
       store: this.#store,
       environment,
       log,

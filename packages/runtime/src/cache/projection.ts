@@ -56,8 +56,11 @@ export function withoutManagedFields<T extends KubernetesObject>(object: Stored<
 
 /** All metadata but managedFields. */
 export function leanMetadata<T extends KubernetesObject>(object: Stored<T>): Stored<T>["metadata"] {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return metadata;
+  const all: object = object.metadata;
+  const metadata: Record<string, unknown> = {};
+  // Not by `{ managedFields, ...rest }`: it would read them, and reading them may be expensive (client/scan/).
+  for (const name in all) if (name !== "managedFields") metadata[name] = (all as typeof metadata)[name];
+  return metadata as unknown as Stored<T>["metadata"];
 }
 
 /** Only what identity, ownership and deletion need: for kinds of which an operator merely wants to know that they exist. */

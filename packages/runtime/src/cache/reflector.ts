@@ -2,9 +2,11 @@
 //
 // It lives in sessions, each one connection: list, then watch from there; when the connection ends, resume from the last
 // version seen; when the server no longer knows that version, list again and make up for the removals that were missed.
-// What follows which end is decided in after-session.ts. Listing is streamed where the server can (the same connection
-// then goes on as the watch) and paged where not; `resourceVersion=0` is never asked for, since that may be answered
-// from a cache older than what we have seen.
+// What follows which end is decided in after-session.ts. There are three ways to list, and what went wrong with one is
+// tried another way: a scan is one answer read while it comes in, the fastest by far (client/scan/), but the server ends
+// any answer after a minute; a stream of events has no such end (the same connection then goes on as the watch); pages
+// always work. `resourceVersion=0` is never asked for, since that may be answered from a cache older than what we have
+// seen.
 //
 // A dead connection looks like a quiet cluster, so silence is bounded: after `idleMs` a watch is given up. A server that has
 // a newer version to tell sends a bookmark about once a minute, and two seconds before a watch ends by its own time
@@ -20,7 +22,7 @@ import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
-import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
+import { afterSession, type Listing, type NextSession, type SessionEnd } from "./after-session.ts";
 import { type CacheState, Freshness } from "./freshness.ts";
 import type { Progress } from "./own-writes.ts";
 import type { Projection, Selection } from "./projection.ts";
@@ -29,12 +31,14 @@ import type { ObjectStore } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";
 
 export interface ReflectorOptions<T extends KubernetesObject> {
-  readonly client: Pick<Client, "list" | "watch">;
+  readonly client: Pick<Client, "list" | "watch" | "scan">;
   readonly kind: Kind<T>;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   readonly selection: Selection;
   readonly project: Projection<T>;
+  /** The projection was written for known fields: others need not come. */
+  readonly knownFieldsOnly: boolean;
   readonly store: ObjectStore<T>;
   readonly environment: Environment;
   readonly log: Logger;
@@ -49,7 +53,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #interrupt = new AbortController();
   readonly #freshness: Freshness;
   #resumeFrom: string | undefined;
-  #inPages = false;
+  #listBy: Listing = "scan";
   #listing: SessionEnd["listing"];
   #heard = false;
   #quiet = false;
@@ -127,13 +131,27 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#heard = false;
     this.#listing = undefined;
     if (this.#listingWanted) this.#resumeFrom = undefined;
-    if (this.#resumeFrom === undefined && this.#inPages) await this.#listPages(signal);
+    if (this.#resumeFrom === undefined && this.#listBy === "scan") await this.#scan(signal);
+    if (this.#resumeFrom === undefined && this.#listBy === "pages") await this.#listPages(signal);
     if (this.#resumeFrom === undefined) await this.#watchWithList(signal);
     else if (!this.#listingWanted) await this.#watchFrom(this.#resumeFrom, signal);
     return {};
   }
 
   // Listing.
+
+  async #scan(signal: AbortSignal): Promise<void> {
+    const { client, kind, project, knownFieldsOnly, timing } = this.#options;
+    if (client.scan === undefined) return;
+    const snapshot = this.#beginListing("scan");
+    const take = (object: Stored<T>) => {
+      this.#hear();
+      snapshot.put(project(object));
+    };
+    const options = { ...this.#scope(), knownFieldsOnly, idleMs: timing.idleMs, signal };
+    const { resourceVersion } = await client.scan(kind, take, options);
+    this.#finishListing(snapshot, resourceVersion);
+  }
 
   async #listPages(signal: AbortSignal): Promise<void> {
     const { client, kind, project, timing } = this.#options;
@@ -162,7 +180,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     }
   }
 
-  #beginListing(how: "stream" | "pages"): Snapshot<T> {
+  #beginListing(how: Listing): Snapshot<T> {
     this.#listing = how;
     this.#listingsBegun += 1;
     return new Snapshot(this.#options.store, this.#options.namespace);
@@ -171,7 +189,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #finishListing(snapshot: Snapshot<T>, resourceVersion: string): void {
     snapshot.finish();
     this.#listing = undefined;
-    this.#inPages = false;
+    this.#listBy = "scan";
     this.#quiet = true; // until something happens
     this.#listingDone = this.#listingsBegun;
     this.#lastListed = this.#options.environment.clock.monotonic();
@@ -242,7 +260,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   async #prepare(next: NextSession, end: SessionEnd, signal: AbortSignal): Promise<void> {
     if (next.from === "list") this.#resumeFrom = undefined;
-    this.#inPages = next.listInPages ?? false;
+    this.#listBy = next.listBy ?? "scan";
     if (next.when === "at once") return;
     // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
     if (next.from === "list" && end.listing === undefined) this.#freshness.lost(end.error);

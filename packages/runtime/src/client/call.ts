@@ -14,7 +14,7 @@ import { warningsIn } from "./warning.ts";
 export interface Call {
   /** For messages: "create Pod default/web". */
   readonly attempt: string;
-  readonly request: Omit<TransportRequest, "signal" | "stream">;
+  readonly request: Omit<TransportRequest, "signal" | "stream" | "chunks">;
   readonly options: CallOptions;
   /** 429 is for the caller to hear: an eviction that a disruption budget forbids. @default false */
   readonly busyIsAnswer?: boolean;
@@ -27,6 +27,8 @@ export interface Caller {
   text(call: Call): Promise<string>;
   /** The body of a 2xx answer as it comes. The deadline holds until it begins; the signal until it ends. */
   stream(call: Call): Promise<AsyncIterable<Uint8Array>>;
+  /** The same for an answer that has an end: whole, if the transport cannot do better. */
+  chunks(call: Call): Promise<AsyncIterable<Uint8Array> | string>;
 }
 
 export interface CallTools {
@@ -40,9 +42,10 @@ export interface CallTools {
 
 export function makeCaller(tools: CallTools): Caller {
   return {
-    text: async (call) => textOf(await withinTime(call, tools, false)),
+    text: async (call) => textOf(await withinTime(call, tools)),
+    chunks: async (call) => (await withinTime(call, tools, "chunks")).body,
     stream: async (call) => {
-      const { body } = await withinTime(call, tools, true);
+      const { body } = await withinTime(call, tools, "stream");
       if (typeof body === "string") throw new TypeError(`${call.attempt}: expected the transport to stream, found text`);
       return body;
     },
@@ -59,7 +62,10 @@ interface Progress {
   lastError?: unknown;
 }
 
-async function withinTime(call: Call, tools: CallTools, stream: boolean): Promise<TransportResponse> {
+/** How an answer is handed over, if not as text. */
+type Flow = "stream" | "chunks" | undefined;
+
+async function withinTime(call: Call, tools: CallTools, flow?: Flow): Promise<TransportResponse> {
   const { clock } = tools.environment;
   const timeoutMs = call.options.timeoutMs ?? tools.timeoutMs;
   const timeout = new AbortController();
@@ -68,7 +74,7 @@ async function withinTime(call: Call, tools: CallTools, stream: boolean): Promis
   const progress: Progress = { signal: linked.signal, deadline: clock.monotonic() + timeoutMs, sent: false };
   try {
     linked.signal.throwIfAborted();
-    return await untilAnswered(call, tools, stream, progress);
+    return await untilAnswered(call, tools, flow, progress);
   } catch (error) {
     linked[Symbol.dispose]();
     if (call.options.signal?.aborted) throw call.options.signal.reason;
@@ -76,7 +82,7 @@ async function withinTime(call: Call, tools: CallTools, stream: boolean): Promis
   } finally {
     cancel();
     // A stream goes on after this, and its signal with it; it is the caller's own and short-lived (watch.ts).
-    if (!stream) linked[Symbol.dispose]();
+    if (flow === undefined) linked[Symbol.dispose]();
   }
 }
 
@@ -86,7 +92,7 @@ function timedOut({ message }: UnansweredError, { sent, lastError }: Progress): 
   return new TimeoutError(`${message}${before} → ${remedy}`, { outcome: sent ? "unknown" : "not-sent", cause: lastError });
 }
 
-async function untilAnswered(call: Call, tools: CallTools, stream: boolean, progress: Progress): Promise<TransportResponse> {
+async function untilAnswered(call: Call, tools: CallTools, flow: Flow, progress: Progress): Promise<TransportResponse> {
   const { environment, lanes } = tools;
   const lane = lanes.of(call);
   for (let number = 1; ; number += 1) {
@@ -94,7 +100,7 @@ async function untilAnswered(call: Call, tools: CallTools, stream: boolean, prog
     await lane.take(progress.signal);
     progress.sent = true;
     const attempt: Attempt = { method: call.request.method, number, busyIsAnswer: call.busyIsAnswer === true };
-    const { response, error, delayMs } = await attemptOnce(call, tools, stream, progress.signal, attempt);
+    const { response, error, delayMs } = await attemptOnce(call, tools, flow, progress.signal, attempt);
     if (response !== undefined) return response;
     // A pause that the deadline would cut short helps nobody: say now what is wrong rather than later that time is up.
     if (call.once || delayMs === undefined || environment.clock.monotonic() + delayMs >= progress.deadline) throw error;
@@ -110,13 +116,7 @@ interface Result {
   readonly delayMs?: number | undefined;
 }
 
-async function attemptOnce(
-  call: Call,
-  tools: CallTools,
-  stream: boolean,
-  signal: AbortSignal,
-  attempt: Attempt,
-): Promise<Result> {
+async function attemptOnce(call: Call, tools: CallTools, flow: Flow, signal: AbortSignal, attempt: Attempt): Promise<Result> {
   const { clock, random } = tools.environment;
   const began = clock.monotonic();
   const report = (status: number | undefined) => {
@@ -126,7 +126,7 @@ async function attemptOnce(
   let response: TransportResponse;
   try {
     // Raced, because "every call ends" must not depend on every transport listening to its signal in every phase.
-    response = await abortable(tools.transport.request({ ...call.request, signal, ...(stream && { stream }) }), signal);
+    response = await abortable(tools.transport.request({ ...call.request, signal, ...(flow && { [flow]: true }) }), signal);
   } catch (error) {
     report(undefined);
     return { error, delayMs: delayAfterError(attempt, error, random) };

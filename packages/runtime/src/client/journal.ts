@@ -108,7 +108,8 @@ export class Journal implements Transport {
     if (fault?.kind === "answer") return { status: fault.status, headers: fault.headers ?? {}, body: fault.body ?? "" };
     const response = await this.#transport.request(request);
     if (fault?.kind === "lose") throw new TransportError(what, { outcome: "unknown" });
-    return typeof response.body === "string" ? response : { ...response, body: this.#overhear(response.body, entry.number) };
+    if (typeof response.body === "string" || !request.stream) return response;
+    return { ...response, body: this.#overhear(response.body, entry.number) };
   }
 
   async *#overhear(body: AsyncIterable<Uint8Array>, call: number): AsyncGenerator<Uint8Array, void, undefined> {

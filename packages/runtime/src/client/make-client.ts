@@ -6,6 +6,7 @@ import { makeDiscovery } from "./discovery.ts";
 import type { Observer } from "./observer.ts";
 import { makeLanes, type RateLimit } from "./rate-limit.ts";
 import { findObject, getObject, listEvery, listPage } from "./reads.ts";
+import { scanKind } from "./scan/scan.ts";
 import type { Transport } from "./transport/transport.ts";
 import { pace } from "./watch/pace.ts";
 import { watchKind } from "./watch/watch.ts";
@@ -31,6 +32,7 @@ export function clientOver(transport: Transport, options: ClientOptions): Client
   const close = async () => transport.close?.();
   return {
     ...verbsOf(caller),
+    scan: (kind, take, o = {}) => scanKind(kind, take, o, tools),
     watch: (kind, o = {}) => watchKind(kind, o, tools),
     request: (request) => caller.text(rawCall(request)),
     discovery: makeDiscovery(caller, environment.clock),
@@ -55,7 +57,7 @@ function verbsOf(caller: Caller): Verbs {
   return verbs as Verbs;
 }
 
-type Verbs = Omit<Client, "watch" | "request" | "discovery" | "close" | typeof Symbol.asyncDispose>;
+type Verbs = Omit<Client, "watch" | "scan" | "request" | "discovery" | "close" | typeof Symbol.asyncDispose>;
 
 type Tail<F> = F extends (caller: Caller, ...rest: infer R) => unknown ? R : never;
 

@@ -57,7 +57,8 @@ class Handler implements Dispatcher.DispatchHandler {
     if (status < 200) return; // 100 Continue and its kin come before the answer
     this.#status = status;
     this.#headers = joined(headers);
-    if (!this.#request.stream || status >= 300) return;
+    const { stream, chunks } = this.#request;
+    if (!(stream || chunks) || status >= 300) return;
     this.#stream = new ChunkStream({
       pause: () => controller.pause(),
       resume: () => controller.resume(),

@@ -19,13 +19,15 @@ export interface TransportRequest {
   readonly signal?: AbortSignal | undefined;
   /** The answer has no foreseeable end: hand it over as it comes. */
   readonly stream?: boolean;
+  /** The answer is large: hand it over as it comes, if that can be done; text will do, too. */
+  readonly chunks?: boolean;
 }
 
 export interface TransportResponse {
   readonly status: number;
   /** Lower-case names; a header that came several times has its values joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text; or, if a stream was asked for and the status is 2xx, chunks as they arrive. Leaving the iteration closes it. */
+  /** Text; or, if a stream or chunks were asked for and the status is 2xx, chunks as they arrive. Leaving the iteration closes it. */
   readonly body: string | AsyncIterable<Uint8Array>;
 }
 

@@ -27,7 +27,8 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
 
   const send = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
-    const role = request.stream ? "watches" : "requests";
+    const asItComes = request.stream || request.chunks;
+    const role = asItComes ? "watches" : "requests";
     const dispatcher = connections.agent(role, identity.tls);
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
@@ -35,7 +36,7 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     // Also after the answer has begun: a watch that falls silent is a deadline that passes later.
     onDeadline(request.signal, () => connections.suspect(role, dispatcher));
     const answer = exchange({ dispatcher, origin, path, headers, request });
-    if (request.stream) return answer;
+    if (asItComes) return answer;
     underWay.add(answer);
     return answer.finally(() => underWay.delete(answer));
   };

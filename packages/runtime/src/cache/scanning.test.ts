@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { Client, ScanOptions } from "../client/client.ts";
+import { BrokenStreamError } from "../client/errors.ts";
+import { silentLogger } from "../concurrency/logger.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Cache } from "./cache.ts";
+import { leanMetadata, type View, view } from "./projection.ts";
+import { ScriptedApi } from "./scripted-api.fixture.ts";
+
+/** A cache of a client that can scan, and breaks off after so many objects if told to. */
+function following(kind: View<ConfigMap> = ConfigMap) {
+  const api = new ScriptedApi();
+  const scans: ScanOptions[] = [];
+  const world = { breakAfter: Number.POSITIVE_INFINITY };
+  const scan: NonNullable<Client["scan"]> = async (scanned, take, options = {}) => {
+    scans.push(options);
+    const { items, metadata } = await api.list(scanned, {});
+    for (const item of items.slice(0, world.breakAfter)) take(item);
+    if (items.length > world.breakAfter) throw new BrokenStreamError("cut");
+    return metadata;
+  };
+  const client = { list: api.list.bind(api), watch: api.watch.bind(api), scan };
+  const environment = manualEnvironment();
+  const cache = new Cache<ConfigMap>({ client, kind, namespaces: "all", environment, log: silentLogger });
+  const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
+  const put = (name: string) => api.put(ConfigMap, { metadata: { namespace: "home", name } });
+  const { clock } = environment;
+  return Object.assign(world, { api, cache, scans, names, put, clock, [Symbol.asyncDispose]: () => cache.stop() });
+}
+
+describe("a cache of a client that can scan", () => {
+  it("begins with a scan and watches from there", async () => {
+    await using world = following();
+    world.put("a");
+    world.cache.start();
+    await world.clock.advance(0);
+    expect([world.cache.synced, world.names()]).toEqual([true, ["a"]]);
+    world.put("b");
+    await world.clock.advance(0);
+    expect(world.names()).toEqual(["a", "b"]);
+    expect(world.api.calls).toEqual(["list configmaps", "watch configmaps from 1"]);
+  });
+
+  it("W3: streams the list if the scan is cut, is not synced meanwhile, and scans again the next time", async () => {
+    await using world = following();
+    for (const name of ["a", "b", "c"]) world.put(name);
+    world.breakAfter = 2;
+    world.cache.start();
+    await world.clock.advance(0);
+    expect(world.cache.synced).toBe(false);
+    await world.clock.advance(2_000);
+    expect([world.cache.synced, world.names()]).toEqual([true, ["a", "b", "c"]]);
+    expect(world.api.calls).toEqual(["list configmaps", "stream configmaps"]);
+    world.breakAfter = Number.POSITIVE_INFINITY;
+    world.put("d");
+    world.api.historyFrom = 99;
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    await world.clock.advance(60_000);
+    expect(world.api.calls.slice(2)).toContain("list configmaps");
+    expect(world.names()).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("asks for known fields only if it has a projection, since whole objects may be written back", async () => {
+    await using whole = following();
+    await using projected = following(view(ConfigMap, { project: (object) => ({ metadata: leanMetadata(object) }) }));
+    for (const { cache, clock } of [whole, projected]) {
+      cache.start();
+      await clock.advance(0);
+    }
+    expect(whole.scans[0]?.knownFieldsOnly).toBe(false);
+    expect(projected.scans[0]?.knownFieldsOnly).toBe(true);
+  });
+});

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { withoutManagedFields } from "../../cache/projection.ts";
+import { Pod } from "../../objects/kinds/core/pod.ts";
+import type { Stored } from "../../objects/object.ts";
+import { protobufOf } from "./protobuf-reader.ts";
+
+interface Golden {
+  readonly protobuf: string;
+  readonly json: { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly Stored<Pod>[] };
+}
+
+const golden = JSON.parse(readFileSync(join(import.meta.dirname, "generated/pods.golden.json"), "utf8")) as Golden;
+const bytes = Buffer.from(golden.protobuf, "base64");
+
+function read(from: Buffer, chunkBytes: number) {
+  const reader = protobufOf(Pod)?.reader();
+  if (reader === undefined) throw new Error("expected to know pods");
+  const objects: Stored<Pod>[] = [];
+  for (let at = 0; at < from.length; at += chunkBytes) {
+    reader.push(from.subarray(at, at + chunkBytes));
+    for (let object = reader.next(); object !== undefined; object = reader.next()) objects.push(object as Stored<Pod>);
+  }
+  return { objects, ...reader.finish() };
+}
+
+describe("a list in protobuf", () => {
+  it("gives what the same server says in JSON", () => {
+    const { objects, resourceVersion } = read(bytes, 1000);
+    expect(resourceVersion).toBe(golden.json.metadata.resourceVersion);
+    expect(objects.map(withoutManagedFields)).toEqual(golden.json.items.map(withoutManagedFields));
+  });
+
+  it("gives managed fields to those who ask for them, and not to copies", () => {
+    const { objects } = read(bytes, 1000);
+    expect(objects.map(({ metadata }) => metadata.managedFields)).toEqual(
+      golden.json.items.map(({ metadata }) => metadata.managedFields),
+    );
+    expect(Object.keys({ ...objects[0]?.metadata })).not.toContain("managedFields");
+  });
+
+  it("gives the same wherever it is cut into chunks", () => {
+    const whole = read(bytes, bytes.length).objects;
+    for (const size of [1, 2, 3, 7, 64, 1021, 4096]) expect(read(bytes, size).objects).toEqual(whole);
+  });
+
+  it("is an error if it is cut anywhere", () => {
+    const end = bytes.length - 4; // the list; behind it are two empty fields of the envelope
+    for (let length = 1; length < end; length += 101) {
+      expect(() => read(bytes.subarray(0, length), 512)).toThrow(/expected|found/);
+    }
+  });
+
+  it("may be empty", () => {
+    const envelope = Buffer.from([...Buffer.from("k8s\0"), 0x0a, 0, 0x12, 5, 0x0a, 3, 0x12, 1, 0x37, 0x1a, 0, 0x22, 0]);
+    for (const size of [1, 4, 100]) expect(read(envelope, size)).toEqual({ objects: [], items: [], resourceVersion: "7" });
+  });
+
+  it("leaves fields out that it has no name for", () => {
+    const unknown = Buffer.from([0xfa, 0x3f, 3, 1, 2, 3]); // field 1023, three bytes
+    const pod = Buffer.concat([Buffer.from([0x0a, 3, 0x0a, 1, 0x61]), unknown]); // metadata: { name: "a" }
+    const list = Buffer.concat([Buffer.from([0x0a, 3, 0x12, 1, 0x37, 0x12, pod.length]), pod]);
+    const envelope = Buffer.concat([
+      Buffer.from("k8s\0"),
+      Buffer.from([0x12, list.length]),
+      list,
+      Buffer.from([0x1a, 0, 0x22, 0]),
+    ]);
+    expect(read(envelope, 5)).toMatchObject({ objects: [{ metadata: { name: "a" } }], resourceVersion: "7" });
+  });
+
+  it("is not asked for where a kind is not Kubernetes' own", () => {
+    expect(protobufOf({ ...Pod, group: "example.com" })).toBeUndefined();
+    expect(protobufOf({ ...Pod, group: "apps.example.com", version: "v1", kind: "Deployment" })).toBeUndefined();
+    expect(protobufOf({ ...Pod, group: "apps", version: "v1", kind: "Deployment" })).toBeDefined();
+  });
+});

@@ -1,0 +1,122 @@
+// A list in protobuf, object by object. Around it is an envelope that says what it is; its field 2 is the list, whose
+// field 1 is the metadata and whose fields 2 are the objects:
+//
+//     k8s\0  1: {apiVersion, kind}  2: ( 1: {2: resourceVersion}  2: object  2: object … )  3, 4: nothing
+import type { Kind } from "../../objects/object.ts";
+import { Bytes } from "./bytes.ts";
+import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
+import { readMessage } from "./protobuf-object.ts";
+import { type Struct, type StructBook, structBook } from "./structs.ts";
+import { type Cursor, readUnsigned, skipValue, wireType } from "./wire.ts";
+
+const magic = "k8s\0";
+
+/** The claims in it have a kind and a version of their own, which protobuf leaves out and JSON does not. */
+const saysLessThanJson = new Set(["apps.v1.StatefulSet"]);
+
+export interface Protobuf {
+  readonly mediaType: string;
+  /** Whether the answer that begins so is written in it: servers that cannot say it in JSON. */
+  isProtobuf(start: Uint8Array): boolean;
+  reader(): ListReader;
+}
+
+/** Undefined for kinds of which only JSON is known. */
+export function protobufOf({ group, version, kind }: Kind): Protobuf | undefined {
+  const book = structBook();
+  const name = `${group.split(".")[0] || "core"}.${version}.${kind}`;
+  const struct = saysLessThanJson.has(name) ? undefined : book(name);
+  // A custom resource may be called like a built-in kind, but not in a group of Kubernetes' own.
+  if (struct === undefined || !(group === "" || !group.includes(".") || group.endsWith(".k8s.io"))) return undefined;
+  return {
+    mediaType: "application/vnd.kubernetes.protobuf",
+    isProtobuf: (start) => Buffer.from(start.subarray(0, 1)).toString() === magic[0],
+    reader: () => new ProtobufListReader(struct, book),
+  };
+}
+
+export class ProtobufListReader implements ListReader {
+  readonly #struct: Struct;
+  readonly #book: StructBook;
+  readonly #bytes = new Bytes();
+  readonly #metadata: Record<number, string> = {};
+  #begun = false;
+  /** Bytes of the list that are unread; undefined: still in the envelope, before it. */
+  #left: number | undefined;
+
+  constructor(struct: Struct, book: StructBook) {
+    this.#struct = struct;
+    this.#book = book;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#bytes.push(chunk);
+  }
+
+  next(): object | undefined {
+    if (this.#left === undefined && !this.#openEnvelope()) return undefined;
+    for (;;) {
+      const field = this.#wholeField();
+      if (field === undefined) return undefined;
+      const { cursor, end, number } = field;
+      this.#left = (this.#left ?? 0) - (end - this.#bytes.start);
+      this.#bytes.start = end;
+      if (number === 2) return readMessage(cursor, end, this.#struct, this.#book);
+      if (number === 1) this.#readMetadata(cursor, end);
+    }
+  }
+
+  finish(): ListEnd {
+    if (this.#left !== 0) throw new BrokenListError(`the whole list, found ${this.#left ?? "all"} bytes missing`, { cut: true });
+    return { items: [], resourceVersion: this.#metadata[2] ?? "" };
+  }
+
+  /** Up to the first byte of the list. False: not there yet. */
+  #openEnvelope(): boolean {
+    const bytes = this.#bytes;
+    if (!this.#begun) {
+      if (bytes.end - bytes.start < magic.length) return false;
+      if (bytes.text(bytes.start, bytes.start + magic.length) !== magic)
+        throw new BrokenListError("protobuf, found something else");
+      bytes.start += magic.length;
+      this.#begun = true;
+    }
+    while (bytes.start < bytes.end) {
+      const cursor: Cursor = { buffer: bytes.buffer, at: bytes.start };
+      const tag = readUnsigned(cursor);
+      const isList = tag >>> 3 === 2;
+      const length = isList ? readUnsigned(cursor) : 0;
+      if (!isList) skipValue(cursor, tag & 7);
+      if (cursor.at > bytes.end) return false; // what was read behind the end is not there yet, and means nothing
+      bytes.start = cursor.at;
+      if (!isList) continue;
+      this.#left = length;
+      return true;
+    }
+    return false;
+  }
+
+  /** The next field of the list, if all of it is there; the cursor is at its content. */
+  #wholeField(): { readonly cursor: Cursor; readonly end: number; readonly number: number } | undefined {
+    const { buffer, start, end } = this.#bytes;
+    if (this.#left === 0 || start === end) return undefined;
+    const cursor: Cursor = { buffer, at: start };
+    const tag = readUnsigned(cursor);
+    const length = readUnsigned(cursor);
+    if (cursor.at > end) return undefined;
+    if ((tag & 7) !== wireType.bytes) throw new BrokenListError(`a list, found a field ${tag >>> 3} that lists do not have`);
+    return cursor.at + length > end ? undefined : { cursor, end: cursor.at + length, number: tag >>> 3 };
+  }
+
+  #readMetadata(cursor: Cursor, end: number): void {
+    while (cursor.at < end) {
+      const tag = readUnsigned(cursor);
+      const start = cursor.at;
+      skipValue(cursor, tag & 7);
+      if ((tag & 7) !== wireType.bytes) continue;
+      const value: Cursor = { buffer: cursor.buffer, at: start };
+      const length = readUnsigned(value);
+      this.#metadata[tag >>> 3] = cursor.buffer.toString("utf8", value.at, value.at + length);
+    }
+  }
+}

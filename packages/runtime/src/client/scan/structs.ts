@@ -1,0 +1,63 @@
+// How built-in objects are written in protobuf, and what of that is written in JSON. The table (generated/structs.ts) has a
+// line per Go struct:
+//
+//     "core.v1.ContainerPort": "name:string=1 hostPort:int32=2 containerPort!:int32=3 protocol:string=4 hostIP:string=5"
+//
+//   name!   in JSON even if it is empty     name:*int32   a pointer: zero is a value     =1       the number in protobuf
+//   name-   not in JSON if it is zero       name:[]x {}x  a list, a map from text        ~x=1     the fields of x, embedded
+//
+// Lines are taken apart when they are first needed: of the 300 structs most programs meet a few dozen.
+import { structs } from "./generated/structs.ts";
+
+export interface Struct {
+  /** By number; most numbers are small. */
+  readonly fields: readonly (Field | undefined)[];
+  /** Lists and maps that are `null` in JSON when they are empty. */
+  readonly nullable: readonly string[];
+  /** It has a field that is read later, if ever. */
+  readonly lazy: boolean;
+}
+
+export interface Field {
+  readonly name: string;
+  /** "string", "quantity", …, or the name of a struct. */
+  readonly type: string;
+  readonly form: "one" | "list" | "map" | "embedded" | "later";
+  /** A zero is left out of JSON. */
+  readonly omitZero: boolean;
+  /** Also an empty struct or time is. */
+  readonly omitEmpty: boolean;
+}
+
+/** Looks structs up, each taken apart once. */
+export type StructBook = (name: string) => Struct | undefined;
+
+export function structBook(): StructBook {
+  const known = new Map<string, Struct | undefined>();
+  return (name) => {
+    if (!known.has(name)) known.set(name, structOf(structs[name]));
+    return known.get(name);
+  };
+}
+
+const word = /^(?:(~)|([^:]*?)([!-]?):)([^=]+)=(\d+)$/;
+
+function structOf(line: string | undefined): Struct | undefined {
+  if (line === undefined) return undefined;
+  const fields: Field[] = [];
+  const nullable: string[] = [];
+  for (const each of line.split(" ")) {
+    const [, embedded, name = "", flag, written = "", number] = word.exec(each) ?? [];
+    if (number === undefined) continue; // kind and apiVersion: the envelope has them
+    const field = fieldOf(name, flag ?? "", written);
+    fields[Number(number)] = embedded === undefined ? field : { ...field, form: "embedded" };
+    if (flag === "!" && (field.form === "list" || field.form === "map")) nullable.push(name);
+  }
+  return { fields, nullable, lazy: fields.some((field) => field?.form === "later") };
+}
+
+function fieldOf(name: string, flag: string, written: string): Field {
+  const [, prefix = "", type = ""] = /^(\*|\[\]|\{\})?\*?(.*)$/.exec(written) ?? [];
+  const form = name === "managedFields" ? "later" : prefix === "[]" ? "list" : prefix === "{}" ? "map" : "one";
+  return { name, type, form, omitZero: flag !== "!" && prefix === "", omitEmpty: flag === "-" };
+}
