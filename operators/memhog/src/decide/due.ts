@@ -1,0 +1,65 @@
+// Is more memory due, by what is measured? No data is not zero: without a fresh sample of a running container nothing is due
+// (promises M1, M2), and the reason says which part is missing.
+import { readable } from "../model/bytes.ts";
+import { type Due, type Facts, type Hold, hold } from "./facts.ts";
+import { isFresh } from "./samples.ts";
+import { crosses } from "./threshold.ts";
+import { willRunOut } from "./trend.ts";
+import { oneStepUp } from "./wanted.ts";
+
+export function notRunning({ pod, container }: Facts): Hold | undefined {
+  if (pod.phase === "Running" && container.running) return undefined;
+  return hold("NotRunning", `${container.name} is not running (pod ${pod.phase})`);
+}
+
+/** Samples of before the outage may still look fresh; they are not what the next query would have said (promise M1). */
+export function metricsUnavailable({ seen }: Facts): Hold | undefined {
+  const { available, unavailableForMs, problem } = seen.metrics;
+  if (available) return undefined;
+  const since = unavailableForMs === undefined ? "" : ` for ${seconds(unavailableForMs)}`;
+  return hold("MetricsUnavailable", `Prometheus has not answered${since}${problem === undefined ? "" : `: ${problem}`}`);
+}
+
+export function noSample({ newest, container }: Facts): Hold | undefined {
+  if (newest !== undefined) return undefined;
+  const bad = container.badSamples === 0 ? "" : `; ${container.badSamples} were unusable`;
+  return hold("NoSample", `Prometheus has no sample of ${container.name} yet${bad}`);
+}
+
+export function sampleStale({ seen, newest }: Facts): Hold | undefined {
+  const { freshForMs } = seen.metrics;
+  if (newest === undefined || isFresh(newest, freshForMs)) return undefined;
+  return hold("SampleStale", `the newest sample is ${seconds(newest.ageMs)} old; only ${seconds(freshForMs)} are trusted`);
+}
+
+export function thresholdCrossed(facts: Facts): Due | undefined {
+  const { newest, has, policy } = facts;
+  if (newest === undefined || !crosses(newest.bytes, has.limit, policy.thresholdPercent)) return undefined;
+  return { reason: "ThresholdCrossed", detail: usageOf(facts), wanted: oneStepUp(facts) };
+}
+
+/** After the threshold: where both say yes, the simpler reason is the better one. */
+export function runningOut(facts: Facts): Due | undefined {
+  const { trend, has, policy } = facts;
+  if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs)) return undefined;
+  return { reason: "WillRunOut", detail: `${usageOf(facts)}; ${trendText(facts)}`, wanted: oneStepUp(facts) };
+}
+
+export function belowThreshold(facts: Facts): Hold {
+  const trend = trendText(facts);
+  return hold("BelowThreshold", trend === "" ? usageOf(facts) : `${usageOf(facts)}; ${trend}`);
+}
+
+function usageOf({ newest, has, policy }: Facts): string {
+  const used = newest?.bytes ?? 0;
+  const percent = ((used / has.limit) * 100).toFixed(1);
+  return `${readable(used)} of ${readable(has.limit)} are used: ${percent} %, the threshold is ${policy.thresholdPercent} %`;
+}
+
+function trendText({ trend }: Facts): string {
+  return trend === undefined
+    ? ""
+    : `it grows by ${readable(trend.growth)}/s and reaches the limit in ${seconds(trend.runsOutInMs)}`;
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
