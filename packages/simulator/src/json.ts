@@ -61,6 +61,19 @@ export function draftOf(value: unknown): unknown {
   return copy;
 }
 
+/** A draft that takes over the frozen parts of a value as they are: what nobody touched has been through everything before. */
+export function draftOver<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return value.map((each) => draftOver(each)) as T;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const each = draftOver((value as JsonObject)[key]);
+    if (key === "__proto__") setOwn(copy, key, each);
+    else copy[key] = each;
+  }
+  return copy as T;
+}
+
 /** A field of this very name: a plain assignment to `__proto__` would change what the object inherits instead. */
 function setOwn(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -78,7 +91,12 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, at) => sameJson(each, b[at]));
   if (!isObject(a) || !isObject(b)) return false;
-  const present = (object: JsonObject) => Object.keys(object).filter((key) => object[key] !== undefined);
-  const keys = present(a);
-  return keys.length === present(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+  let missing = 0;
+  for (const key of Object.keys(a)) {
+    if (a[key] === undefined) missing += 1;
+    else if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false;
+  }
+  const others = Object.keys(b);
+  const rest = others.length - (Object.keys(a).length - missing);
+  return rest === 0 || others.filter((key) => b[key] === undefined).length === rest;
 }

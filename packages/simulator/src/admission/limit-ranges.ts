@@ -15,8 +15,10 @@ export function limitRangeAdmission({ storage }: Pick<ServerCore, "storage">): A
     oldObject?.metadata.deletionTimestamp === undefined ? storage.list(limitRanges, { namespace: ref.namespace }) : [];
   return {
     mutate: (draft, request) => {
-      if (!concerns(request) || request.kind.plural !== "pods") return;
-      for (const range of rangesFor(request)) fillIn(draft, range);
+      if (!concerns(request) || request.kind.plural !== "pods") return false;
+      const ranges = rangesFor(request);
+      for (const range of ranges) fillIn(draft, range);
+      return ranges.length > 0;
     },
     validate: (object, request) => {
       if (!concerns(request)) return;

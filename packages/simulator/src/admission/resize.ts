@@ -17,7 +17,9 @@ export function resizeAdmission({ storage }: Pick<ServerCore, "storage">): Admis
   return {
     mutate: (draft, request) => {
       const { oldObject } = request;
-      if (isResize(request) && oldObject !== undefined) keepAllButResources(draft, oldObject);
+      if (!isResize(request) || oldObject === undefined) return false;
+      keepAllButResources(draft, oldObject);
+      return true;
     },
     validate: (pod, request) => {
       const { oldObject, kind, ref } = request;

@@ -62,9 +62,10 @@ class DefinitionServer {
     const { storage } = this.#core;
     return {
       mutate: (_draft, { operation, kind, ref, subresource }) => {
-        if (operation !== "CREATE" || kind.customResource === undefined || subresource !== undefined) return;
+        if (operation !== "CREATE" || kind.customResource === undefined || subresource !== undefined) return false;
         const definition = storage.get(definitions, { name: `${kind.plural}.${kind.group}` });
         if (definition?.metadata.deletionTimestamp !== undefined) throw forbidden(kind, ref.name, terminating);
+        return false;
       },
       validate: (object, { operation, kind, ref, subresource, dryRun }) => {
         if (kind.group !== definitions.group || kind.plural !== definitions.plural || subresource !== undefined) return;

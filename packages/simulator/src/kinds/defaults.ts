@@ -14,17 +14,38 @@ export interface Defaults {
   readonly [field: string]: unknown | Defaults | ((parent: JsonObject) => unknown);
 }
 
-/** Writes the defaults of a table into an object. */
+/** Writes the defaults of a table into an object. What is frozen comes from storage, and has them. */
 export function applyDefaults(object: JsonObject, table: Defaults): void {
-  for (const [key, value] of Object.entries(table)) applyRow(object, key, value);
+  if (Object.isFrozen(object)) return;
+  for (const row of rowsOf(table)) applyRow(object, row);
 }
 
-function applyRow(object: JsonObject, key: string, value: unknown): void {
-  const field = key.replace(/(\[\]|[!?])$/, "");
-  if (key === "*") (value as (parent: JsonObject) => void)(object);
-  else if (key.endsWith("[]")) forEach(object[field], value as Defaults);
-  else if (key.endsWith("!")) goInto(object, field, value as Defaults, true);
-  else if (key.endsWith("?")) goInto(object, field, value as Defaults, false);
+interface Row {
+  readonly field: string;
+  readonly how: "call" | "each" | "make" | "enter" | "fill";
+  readonly value: unknown;
+}
+
+const ways = { "*": "call", "[]": "each", "!": "make", "?": "enter" } as const;
+
+/** Tables are constants, so their rows are read once. */
+const read = new WeakMap<Defaults, readonly Row[]>();
+
+function rowsOf(table: Defaults): readonly Row[] {
+  const known = read.get(table);
+  if (known !== undefined) return known;
+  const rows = Object.entries(table).map(([key, value]): Row => {
+    const [mark = ""] = /(\*|\[\]|[!?])$/.exec(key) ?? [];
+    return { field: key.slice(0, key.length - mark.length), how: ways[mark as keyof typeof ways] ?? "fill", value };
+  });
+  read.set(table, rows);
+  return rows;
+}
+
+function applyRow(object: JsonObject, { field, how, value }: Row): void {
+  if (how === "call") (value as (parent: JsonObject) => void)(object);
+  else if (how === "each") forEach(object[field], value as Defaults);
+  else if (how === "make" || how === "enter") goInto(object, field, value as Defaults, how === "make");
   else fill(object, field, value);
 }
 

@@ -2,7 +2,8 @@
 import type { Draft } from "../json.ts";
 import { applyDefaults, type Defaults } from "./defaults.ts";
 import type { KindEntry, SubresourceEntry, Verb } from "./kind-entry.ts";
-import { readAsGo, writeAsGo } from "./shape.ts";
+import { readAsGo } from "./shape.ts";
+import { writeAsGo } from "./shape-out.ts";
 import { structNameOf } from "./struct-name.ts";
 
 export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../json.ts";
-import { readAsGo, ShapeError, writeAsGo } from "./shape.ts";
+import { readAsGo, ShapeError } from "./shape.ts";
+import { writeAsGo } from "./shape-out.ts";
 
 const pod = (more: object): Draft => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, ...more });
 const container = (more: object) => pod({ spec: { containers: [{ name: "c", ...more }] } });

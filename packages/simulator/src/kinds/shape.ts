@@ -3,10 +3,13 @@
 // are the same as nothing unless the field is a pointer, a quantity comes back in its canonical spelling; and what must
 // always be there is, even if it is empty. Clients compare what they sent with what they got, so all of this can be told.
 //
-// `readAsGo` comes before defaults, `writeAsGo` after them, as in the real server.
+// `readAsGo` comes before defaults, `writeAsGo` (shape-out.ts) after them, as in the real server. Every write passes here
+// twice, so two things are avoided: spelling out paths that nobody will see, and looking again at what is frozen. That
+// comes from storage, and has been here before.
 import { parseQuantity } from "@memhog/runtime";
 import { type Draft, isObject, type JsonObject } from "../json.ts";
 import { parseTime } from "../time.ts";
+import { type GoType, zeroOf } from "./go-types.ts";
 import { type Field, structNamed } from "./structs.ts";
 
 /** The object is not of the shape that its kind has; the message is Go's. */
@@ -18,21 +21,26 @@ export class ShapeError extends Error {
 /** Gives a draft the shape of its struct; tells the fields that the struct does not have. @throws ShapeError */
 export function readAsGo(draft: Draft, struct: string): readonly string[] {
   const unknown: string[] = [];
-  new Reader(unknown).struct(draft, struct, { json: "", shown: "" });
+  new Reader(unknown).struct(draft, struct, undefined);
   return unknown;
 }
 
 /** The same for metadata alone: of custom resources it is all that Go knows. @throws ShapeError */
 export function readMetadataAsGo({ metadata }: Draft): readonly string[] {
   const unknown: string[] = [];
-  new Reader(unknown).struct(metadata, "meta.v1.ObjectMeta", { json: "", shown: "metadata" });
+  new Reader(unknown).struct(metadata, "meta.v1.ObjectMeta", { up: undefined, json: "", shown: "metadata", struct: "" });
   return unknown;
 }
 
-/** Where we are: as Go's decoder says it ("spec.containers.env"), and as complaints about fields do ("spec.containers[0].env"). */
+/** Where we are, a step at a time; put together only if there is something to complain about. */
 interface Place {
+  readonly up: Place | undefined;
+  /** As Go's decoder says it: "spec.containers.env". Elements of lists and maps have no name there. */
   readonly json: string;
-  readonly shown: string;
+  /** As complaints about fields do: "spec.containers[0].env". */
+  readonly shown: string | number;
+  /** The struct that has the field. */
+  readonly struct: string;
 }
 
 class Reader {
@@ -42,56 +50,64 @@ class Reader {
     this.#unknown = unknown;
   }
 
-  struct(object: JsonObject, name: string, at: Place): void {
+  struct(object: JsonObject, name: string, up: Place | undefined): void {
     const fields = structNamed(name);
-    if (fields === undefined) return;
+    if (fields === undefined || Object.isFrozen(object)) return;
     for (const key of Object.keys(object)) {
       const field = fields.get(key);
-      const shown = joined(at.shown, key);
-      if (field === undefined) this.#drop(object, key, shown);
-      else this.#field(object, key, field, { json: joined(at.json, field.path), shown });
+      if (field === undefined) this.#drop(object, key, up);
+      else this.#field(object, field, { up, json: field.path, shown: key, struct: field.struct });
     }
   }
 
-  #drop(object: JsonObject, key: string, shown: string): void {
-    this.#unknown.push(shown);
+  #drop(object: JsonObject, key: string, up: Place | undefined): void {
+    this.#unknown.push(shownPath({ up, json: "", shown: key, struct: "" }));
     delete object[key];
   }
 
-  #field(object: JsonObject, key: string, field: Field, at: Place): void {
-    const value = this.#value(object[key], field.type, at, field.struct);
-    if (value === undefined || (!field.pointer && isNothing(value, field))) delete object[key];
-    else object[key] = value;
+  #field(object: JsonObject, field: Field, at: Place): void {
+    const found = object[at.shown];
+    const value = this.#value(found, field.goType, at);
+    if (value === undefined || (!field.pointer && isNothing(value, field))) delete object[at.shown];
+    else if (value !== found) object[at.shown] = value;
   }
 
   /** The value as Go would write it; undefined for null. */
-  #value(value: unknown, type: string, at: Place, struct: string): unknown {
+  #value(value: unknown, type: GoType, at: Place): unknown {
     if (value === null || value === undefined) return undefined;
-    if (type.startsWith("[]")) return this.#list(value, type.slice(2), at, struct);
-    if (type.startsWith("{}")) return this.#map(value, type.slice(2), at, struct);
-    const scalar = scalars[type];
-    if (scalar !== undefined) return scalar(value) ?? wrong(value, type, at, struct);
-    if (!isObject(value)) throw wrong(value, type, at, struct);
-    this.struct(value, type, at);
+    if (type.kind === "scalar") return scalars[type.name]?.(value) ?? wrong(value, type.name, at);
+    if (type.kind === "list") return this.#list(value, type, at);
+    if (!isObject(value)) throw wrong(value, type.name, at);
+    if (type.kind === "map") this.#map(value, type.item, at);
+    else this.struct(value, type.name, at);
     return value;
   }
 
-  #list(value: unknown, type: string, at: Place, struct: string): unknown {
-    if (!Array.isArray(value)) throw wrong(value, `[]${type}`, at, struct);
-    return value.map((each, index) => {
-      const place = { json: at.json, shown: `${at.shown}[${index}]` };
-      return this.#value(each, type.replace(/^\*/, ""), place, struct) ?? zeroOf(type);
-    });
+  #list(value: unknown, { name, item }: Extract<GoType, { kind: "list" }>, up: Place): unknown {
+    if (!Array.isArray(value)) throw wrong(value, name, up);
+    if (Object.isFrozen(value)) return value;
+    const { struct } = up;
+    return value.map((each, shown) => this.#value(each, item, { up, json: "", shown, struct }) ?? zeroOf(item));
   }
 
-  #map(value: unknown, type: string, at: Place, struct: string): unknown {
-    if (!isObject(value)) throw wrong(value, `{}${type}`, at, struct);
-    for (const key of Object.keys(value)) {
-      const place = { json: at.json, shown: joined(at.shown, key) };
-      value[key] = this.#value(value[key], type, place, struct) ?? zeroOf(type);
+  #map(value: JsonObject, item: GoType, up: Place): void {
+    if (Object.isFrozen(value)) return;
+    const { struct } = up;
+    for (const shown of Object.keys(value)) {
+      value[shown] = this.#value(value[shown], item, { up, json: "", shown, struct }) ?? zeroOf(item);
     }
-    return value;
   }
+}
+
+function shownPath({ up, shown }: Place): string {
+  const before = up === undefined ? "" : shownPath(up);
+  if (typeof shown === "number") return `${before}[${shown}]`;
+  return before === "" ? shown : `${before}.${shown}`;
+}
+
+function jsonPath({ up, json }: Place): string {
+  const before = up === undefined ? "" : jsonPath(up);
+  return before === "" || json === "" ? before + json : `${before}.${json}`;
 }
 
 /** Each gives the value back as Go writes it, undefined if it is of another type, or throws what Go would say. */
@@ -134,11 +150,13 @@ function quantity(value: unknown): string {
 const goTypes: Readonly<Record<string, string>> = { "int-or-string": "int32", "{}quantity": "v1.ResourceList" };
 
 /** Throws; declared to give something so that it can stand where a value does. */
-function wrong(value: unknown, type: string, { json }: Place, struct: string): never {
+function wrong(value: unknown, type: string, at: Place): never {
   const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   const number = typeof value === "number" && !Number.isInteger(value) ? ` ${value}` : "";
   const named = goTypes[type] ?? type.replace(/\w+\.(?=\w+\.\w+$)/, "").replaceAll("{}", "map[string]");
-  throw new ShapeError(`json: cannot unmarshal ${found}${number} into Go struct field ${struct}.${json} of type ${named}`);
+  throw new ShapeError(
+    `json: cannot unmarshal ${found}${number} into Go struct field ${at.struct}.${jsonPath(at)} of type ${named}`,
+  );
 }
 
 /** Zero values of what is no pointer: Go cannot tell them from what was not sent. */
@@ -146,56 +164,4 @@ function isNothing(value: unknown, { always }: Field): boolean {
   if (value === "" || value === 0 || value === false) return true;
   if (always) return false;
   return Array.isArray(value) && value.length === 0;
-}
-
-/** Writes what is always written, all the way down. Maps that became empty are left out. */
-export function writeAsGo(object: JsonObject, struct: string): void {
-  for (const [name, field] of structNamed(struct) ?? []) {
-    const value = object[name] ?? absent(field);
-    if (value === undefined || isLeftOut(value, field)) delete object[name];
-    else object[name] = value;
-    writeInside(value, field.type);
-  }
-}
-
-function writeInside(value: unknown, type: string): void {
-  if (value === null || typeof value !== "object" || !type.includes(".")) return;
-  const inner = type.replace(/^(\[\]|\{\})\*?/, "");
-  if (type.startsWith("[]")) for (const each of value as unknown[]) writeInside(each, inner);
-  else if (type.startsWith("{}")) for (const each of Object.values(value)) writeInside(each, inner);
-  else writeAsGo(value as JsonObject, type);
-}
-
-function isLeftOut(value: unknown, { always, type }: Field): boolean {
-  return !always && type.startsWith("{}") && isObject(value) && Object.keys(value).length === 0;
-}
-
-/** What stands for a field that is not there: nothing, unless Go has no way to leave it out. */
-function absent({ type, pointer, always, omitZero }: Field): unknown {
-  if (omitZero) return undefined;
-  if (pointer || type.startsWith("[]") || type.startsWith("{}")) return always ? null : undefined;
-  return always || isStruct(type) ? zeroOf(type) : undefined;
-}
-
-/** `omitempty` means nothing for a struct, and these are structs in Go. */
-function isStruct(type: string): boolean {
-  return type.includes(".") || ["time", "microtime", "quantity", "int-or-string"].includes(type);
-}
-
-const zeros: Readonly<Record<string, unknown>> = {
-  string: "",
-  bool: false,
-  int32: 0,
-  int64: 0,
-  float64: 0,
-  quantity: "0",
-  "int-or-string": 0,
-};
-
-function zeroOf(type: string): unknown {
-  return type in zeros ? zeros[type] : type.includes(".") && !type.startsWith("[]") ? {} : null;
-}
-
-function joined(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
 }

@@ -1,9 +1,12 @@
 // The structs of built-in kinds, ready to be looked up. generate/go-structs.ts says how they are written down.
 import { structs } from "./generated/structs.ts";
+import { type GoType, goTypeNamed } from "./go-types.ts";
 
 export interface Field {
   /** Without the star of a pointer. */
   readonly type: string;
+  /** The same, taken apart. */
+  readonly goType: GoType;
   readonly pointer: boolean;
   /** Written even if it is empty. */
   readonly always: boolean;
@@ -60,7 +63,13 @@ function fieldsOf(structName: string, line: string): Struct {
 
 function fieldOf(flag: string, type: string) {
   const pointer = type.startsWith("*");
-  return { type: pointer ? type.slice(1) : type, pointer, always: flag === "!", omitZero: flag === "-" };
+  return {
+    type: pointer ? type.slice(1) : type,
+    goType: goTypeNamed(type),
+    pointer,
+    always: flag === "!",
+    omitZero: flag === "-",
+  };
 }
 
 function shortName(struct: string): string {

@@ -114,7 +114,10 @@ async function bury({ metadata }: Stored<Pod>, { remove }: Doings): Promise<Outc
 
 /** The pods of a node whose resize waits for room. */
 function waitingBeside(pod: Stored<Pod>, node: NodeRun | undefined): readonly ObjectRef[] {
-  const runs = [...(node?.pods.values() ?? [])];
-  const waiting = runs.filter((run) => run.uid !== pod.metadata.uid && run.resize.pending?.reason === "Deferred");
-  return waiting.map((run) => refOf(run.pod));
+  const waiting: ObjectRef[] = [];
+  // Called for every change of every pod, and hardly ever does one wait.
+  for (const run of node?.pods.values() ?? []) {
+    if (run.resize.pending?.reason === "Deferred" && run.uid !== pod.metadata.uid) waiting.push(refOf(run.pod));
+  }
+  return waiting;
 }

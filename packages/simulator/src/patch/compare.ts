@@ -28,6 +28,8 @@ interface Pair {
 
 function visit(pair: Pair, comparison: Comparison): void {
   const { before, after, path } = pair;
+  // Parts that a draft shares with what is stored are most of it.
+  if (before === after) return;
   const leaf = isLeaf(pair);
   if (!leaf) for (const child of childrenOf(pair, comparison)) visit(child, comparison);
   if (path.length === 0) return;

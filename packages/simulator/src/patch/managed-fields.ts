@@ -42,10 +42,24 @@ export function decodeManaged(entries: unknown): Managed | undefined {
   return managed;
 }
 
+/** Paths of stored entries, and back: most entries pass through a write unchanged. Sets are never changed once they are made. */
+const decoded = new WeakMap<object, PathSet>();
+const encoded = new WeakMap<PathSet, JsonObject>();
+
+function fieldsIn(fieldsV1: unknown): PathSet | undefined {
+  const known = isObject(fieldsV1) ? decoded.get(fieldsV1) : undefined;
+  if (known !== undefined) return known;
+  const fields = decodeSet(fieldsV1 ?? {});
+  if (fields === undefined || !isObject(fieldsV1) || !Object.isFrozen(fieldsV1)) return fields;
+  decoded.set(fieldsV1, fields);
+  encoded.set(fields, fieldsV1);
+  return fields;
+}
+
 function decodeEntry(entry: unknown): Ownership | undefined {
   if (!isObject(entry) || entry.fieldsType !== "FieldsV1") return undefined;
   const { operation, apiVersion, subresource, time } = entry as Record<string, string | undefined>;
-  const fields = decodeSet(entry.fieldsV1 ?? {});
+  const fields = fieldsIn(entry.fieldsV1);
   if ((operation !== "Apply" && operation !== "Update") || !apiVersion || fields === undefined) return undefined;
   return { manager: String(entry.manager ?? ""), operation, apiVersion, subresource, time, fields };
 }
@@ -63,7 +77,7 @@ function encodeEntry({ manager, operation, apiVersion, subresource, time, fields
     apiVersion,
     ...(time && { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: encodeSet(fields),
+    fieldsV1: encoded.get(fields) ?? encodeSet(fields),
     ...(subresource && { subresource }),
   };
 }

@@ -14,7 +14,7 @@ export function applyMergePatch(target: JsonObject, patch: unknown): JsonObject 
 }
 
 function merged(target: JsonObject, patch: JsonObject): JsonObject {
-  const result = draftOf(target);
+  const result = { ...target };
   for (const [key, value] of Object.entries(patch)) {
     const before = Object.hasOwn(result, key) ? result[key] : undefined;
     if (value === null) delete result[key];

@@ -10,7 +10,7 @@
 //   path-set.ts           sets of paths, which is what ownership is made of
 //
 // Everything here is a pure function of its arguments.
-import { draftOf, isObject, type JsonObject } from "../json.ts";
+import { draftOf, draftOver, isObject, type JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import type { PatchCall, Patching, UpdateCall } from "../server/patching.ts";
 import { badRequest, unsupportedMediaType } from "../server/status-error.ts";
@@ -31,9 +31,15 @@ import { trackChanges } from "./track-changes.ts";
 export function makePatching(): Patching {
   const schemaOf = rememberSchemas();
   return {
-    patch: (call) => draftOf(patched(call, schemaOf(call.kind))) as ReturnType<Patching["patch"]>,
+    patch: (call) => draftAfter(patched(call, schemaOf(call.kind))) as ReturnType<Patching["patch"]>,
     track: (call) => tracked(call, schemaOf(call.kind)),
   };
+}
+
+/** Writable at the top and in its metadata; what is frozen below that was not patched, and is shared with the live object. */
+function draftAfter(object: JsonObject): JsonObject {
+  const draft = draftOver({ ...object });
+  return isObject(draft.metadata) ? { ...draft, metadata: { ...draft.metadata } } : draft;
 }
 
 /** An object whose lists cannot be told apart is about to be refused; until then everything stays with whom it was. */

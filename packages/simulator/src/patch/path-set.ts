@@ -38,7 +38,19 @@ export function insert(set: PathSet, path: Path): void {
 }
 
 export function isEmpty(set: PathSet): boolean {
-  return !set.member && [...set.below.values()].every(isEmpty);
+  if (set.member) return false;
+  for (const node of set.below.values()) if (!isEmpty(node)) return false;
+  return true;
+}
+
+/** No path is in both. */
+export function isApart(a: PathSet, b: PathSet): boolean {
+  if (a.member && b.member) return false;
+  for (const [element, left] of a.below) {
+    const right = b.below.get(element);
+    if (right !== undefined && !isApart(left, right)) return false;
+  }
+  return true;
 }
 
 export function union(a: PathSet, b: PathSet): PathSet {

@@ -18,16 +18,17 @@ const deletion = "$deleteFromPrimitiveList/";
 
 /** The target with the patch merged in; the target itself stays as it is. @throws StatusError 400, 500 */
 export function applyStrategicMerge(target: JsonObject, patch: unknown, schema: MergeSchema): JsonObject {
-  if (patch === null) return draftOf(target);
+  if (patch === null) return target;
   if (!isObject(patch))
     throw badRequest(`json: cannot unmarshal ${goTypeOf(patch)} into Go value of type map[string]interface {}`);
-  return mergeStrategicObject(draftOf(target), draftOf(patch), schema);
+  return mergeStrategicObject(target, draftOf(patch), schema);
 }
 
-/** Both are private copies and may be written to. */
-function mergeStrategicObject(original: JsonObject, patch: JsonObject, schema: MergeSchema): JsonObject {
+/** The patch is a private copy and may be written to; the target is copied level by level, where something changes. */
+function mergeStrategicObject(target: JsonObject, patch: JsonObject, schema: MergeSchema): JsonObject {
   const { $patch: directive, $retainKeys: retained, ...rest } = patch;
   if (directive !== undefined) return replaced(directive, rest);
+  const original = { ...target };
   if (retained !== undefined) retainKeys(original, rest, retained);
   mergeOrderedLists(original, rest, schema);
   for (const [key, value] of Object.entries(rest)) mergeField(original, { key, value }, schema);

@@ -6,7 +6,7 @@ import { type Comparison, compare } from "./compare.ts";
 import { emptyObject } from "./empty-objects.ts";
 import { decodeManaged, idOf, isReset, type Managed, type Manager, type Ownership } from "./managed-fields.ts";
 import type { MergeSchema } from "./merge-schema.ts";
-import { difference, emptySet, isEmpty, union } from "./path-set.ts";
+import { difference, emptySet, isApart, isEmpty, union } from "./path-set.ts";
 import { identity, onlyWritable } from "./untracked.ts";
 
 export interface Write {
@@ -57,7 +57,7 @@ function managedBefore({ before, after, subresource }: TrackedWrite): Managed {
 export function loseTo({ added, modified, removed }: Comparison, managed: Managed, winner: string | undefined): void {
   const lost = union(union(added, modified), removed);
   for (const [id, ownership] of managed) {
-    if (id === winner) continue;
+    if (id === winner || (isApart(ownership.fields, lost) && !isEmpty(ownership.fields))) continue;
     const fields = difference(ownership.fields, lost);
     if (isEmpty(fields)) managed.delete(id);
     else managed.set(id, { ...ownership, fields });

@@ -27,8 +27,11 @@ export interface UserInfo {
 }
 
 export interface Admission {
-  /** Writes to the draft, or throws a StatusError to refuse. Not called for deletions. */
-  mutate?(draft: Draft, request: AdmissionRequest): void | Promise<void>;
+  /**
+   * Writes to the draft, or throws a StatusError to refuse. Not called for deletions. Says whether it may have written: then
+   * the draft is read and completed once more.
+   */
+  mutate?(draft: Draft, request: AdmissionRequest): boolean | Promise<boolean>;
   /** Throws a StatusError to refuse. For a deletion the object is the one to be deleted. */
   validate?(object: ApiObject, request: AdmissionRequest): void | Promise<void>;
 }

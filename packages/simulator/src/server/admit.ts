@@ -15,10 +15,12 @@ export interface AdmissionContext {
   readonly warn?: ((text: string) => void) | undefined;
 }
 
-/** Lets admission write to the draft. @throws StatusError */
-export async function change(core: ServerCore, context: AdmissionContext, draft: Draft): Promise<void> {
+/** Lets admission write to the draft; true if anybody did. @throws StatusError */
+export async function change(core: ServerCore, context: AdmissionContext, draft: Draft): Promise<boolean> {
   const request = requestOf(context, draft.metadata.name);
-  for (const admission of core.admissions) await admission.mutate?.(draft, request);
+  let changed = false;
+  for (const admission of core.admissions) if (await admission.mutate?.(draft, request)) changed = true;
+  return changed;
 }
 
 /** Lets admission refuse. @throws StatusError */

@@ -46,7 +46,7 @@ export function objectAnswer(kind: KindEntry, object: ApiObject, context: Answer
 /** Text of one object in the form asked for. */
 function textOf(kind: KindEntry, object: ApiObject, context: AnswerContext): string {
   const form = formOf(context.request);
-  if (form === "metadata") return JSON.stringify(partial(object));
+  if (form === "metadata") return metadataTextOf(object);
   if (form === "object") return jsonOf(object);
   return JSON.stringify(tableOf(kind, [object], { ...context, includeObject: includeObjectIn(context.request) }));
 }
@@ -55,7 +55,7 @@ function textOf(kind: KindEntry, object: ApiObject, context: AnswerContext): str
 export function eventFormat(kind: KindEntry, request: ApiRequest, now: () => number): (object: ApiObject) => string {
   const form = formOf(request);
   if (form === "object") return jsonOf;
-  if (form === "metadata") return (object) => JSON.stringify(partial(object));
+  if (form === "metadata") return metadataTextOf;
   const includeObject = includeObjectIn(request);
   let told = false;
   return (object) => {
@@ -83,9 +83,7 @@ export function listAnswer(kind: KindEntry, page: Page, context: AnswerContext):
 
 /** Items of built-in kinds do not repeat their type; custom resources do. */
 function itemText(kind: KindEntry, item: ApiObject): string {
-  if (kind.customResource !== undefined) return jsonOf(item);
-  const { apiVersion: _a, kind: _k, ...rest } = item;
-  return JSON.stringify(rest);
+  return kind.customResource === undefined ? untypedTextOf(item) : jsonOf(item);
 }
 
 export function statusAnswer(body: StatusBody): ApiResponse {
@@ -112,13 +110,18 @@ function includeObjectIn({ query = {} }: ApiRequest): IncludeObject {
   return value === "None" || value === "Object" ? value : "Metadata";
 }
 
-/** Stored objects never change, so what they look like on the wire is worked out once for all who watch. */
-const texts = new WeakMap<ApiObject, string>();
+const jsonOf = remembered((object) => JSON.stringify(object));
+const metadataTextOf = remembered((object) => JSON.stringify(partial(object)));
+const untypedTextOf = remembered(({ apiVersion: _a, kind: _k, ...rest }) => JSON.stringify(rest));
 
-function jsonOf(object: ApiObject): string {
-  const known = texts.get(object);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(object);
-  if (Object.isFrozen(object)) texts.set(object, text);
-  return text;
+/** Stored objects never change, so what they look like on the wire is worked out once for all who ask. */
+function remembered(textOf: (object: ApiObject) => string): (object: ApiObject) => string {
+  const texts = new WeakMap<ApiObject, string>();
+  return (object) => {
+    const known = texts.get(object);
+    if (known !== undefined) return known;
+    const text = textOf(object);
+    if (Object.isFrozen(object)) texts.set(object, text);
+    return text;
+  };
 }

@@ -1,5 +1,5 @@
 // PATCH: which of the four languages, of what (the object, or its Scale), and whether apply creates.
-import { type ApiObject, type Draft, draftOf, isObject } from "../json.ts";
+import { type ApiObject, type Draft, isObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import { json, objectAnswer } from "./answer.ts";
@@ -52,7 +52,7 @@ export const patch: VerbHandler = async ({ core, target, request, warn }) => {
     delete draft.metadata.resourceVersion; // of something that is no more, perhaps; applying does not mind
     return objectAnswer(kind, await createObject(core, writeCall, draft), context, 201);
   }
-  const object = await updateObject(core, writeCall, (old) => placed(core.patching.patch(callOn(draftOf(old))), target));
+  const object = await updateObject(core, writeCall, (old) => placed(core.patching.patch(callOn(old)), target));
   return objectAnswer(kind, object, context);
 };
 

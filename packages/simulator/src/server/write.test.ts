@@ -109,6 +109,7 @@ describe("what goes wrong inside", () => {
     core.admissions.push({
       mutate: (draft) => {
         if (draft.metadata.name === "bad") throw new RangeError("a mistake of ours");
+        return false;
       },
     });
     const { status, body } = await ask("POST", maps, { metadata: { name: "bad" } });

@@ -6,7 +6,7 @@
 // Admission may take its time (webhooks), so between read and store somebody else may write. Then a client that named a
 // version hears 409, and for one that did not the whole way is gone again from a fresh read, as the real server does.
 import type { ApiObject, Draft } from "../json.ts";
-import { draftOf, sameJson } from "../json.ts";
+import { sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
 import { readMetadataAsGo, ShapeError } from "../kinds/shape.ts";
@@ -15,6 +15,7 @@ import { type AdmissionContext, agree, change } from "./admit.ts";
 import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
 import { cannotBeHandled } from "./decode.ts";
 import type { FieldError } from "./field-error.ts";
+import { keepOtherHalf, openHalf } from "./halves.ts";
 import { countGeneration, identify, identityErrors, keepIdentity, newFinalizerErrors } from "./metadata.ts";
 import { mayRemainStored } from "./remains.ts";
 import { alreadyExists, conflict, internalError, invalid, invalidPatch, notFound, StatusError } from "./status-error.ts";
@@ -34,8 +35,7 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   const context: AdmissionContext = { ...call, operation: "CREATE", old: undefined };
   complete(draft, call);
   claim(core, call, draft, undefined, now);
-  await change(core, context, draft);
-  complete(draft, { ...call, fieldValidation: "Ignore" });
+  if (await change(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
   identify(draft, kind, core.environment, now);
   if (kind.subresources?.status !== undefined && kind.createsStatus !== true) forgetStatus(draft, kind);
   kind.prepare?.(draft, { old: undefined, subresource: undefined, now });
@@ -81,11 +81,11 @@ async function updateOnce(
   const draft = await transform(old);
   const now = nowText(core);
   mustBeSameVersion(draft, old, kind, subresource);
+  openHalf(draft, old, call.target);
   const context: AdmissionContext = { ...call, operation: "UPDATE", old };
   complete(draft, call);
   claim(core, call, draft, old, now);
-  await change(core, context, draft);
-  complete(draft, { ...call, fieldValidation: "Ignore" });
+  if (await change(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
   const wrong = identityErrors(draft, old);
   keepIdentity(draft, old);
   keepOtherHalf(draft, old, call.target);
@@ -139,27 +139,6 @@ function forgetStatus(draft: Draft, { defaults, finish }: KindEntry): void {
   delete draft.status;
   defaults?.(draft);
   finish?.(draft);
-}
-
-/** Through one door only one half may be changed: spec by the main one, status by its own. */
-function keepOtherHalf(draft: Draft, old: ApiObject, { kind, subresource }: Target): void {
-  if (kind.subresources?.status === undefined || subresource === "binding") return;
-  if (subresource === "status") keepAllButStatus(draft, old, kind);
-  else if (old.status === undefined) delete draft.status;
-  else draft.status = draftOf(old.status);
-}
-
-function keepAllButStatus(draft: Draft, old: ApiObject, { statusWrites = "metadata" }: KindEntry): void {
-  for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
-    if (field === "status" || field === "metadata") continue;
-    if (old[field] === undefined) delete draft[field];
-    else draft[field] = draftOf(old[field]);
-  }
-  const { managedFields } = draft.metadata;
-  if (statusWrites === "status only") draft.metadata = { ...draftOf(old).metadata, ...(managedFields && { managedFields }) };
-  if (statusWrites !== "annotations") return;
-  if (old.metadata.labels === undefined) delete draft.metadata.labels;
-  else draft.metadata.labels = old.metadata.labels;
 }
 
 function mustBeSameVersion(draft: Draft, old: ApiObject, kind: KindEntry, subresource: string | undefined): void {

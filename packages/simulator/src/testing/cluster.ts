@@ -62,3 +62,9 @@ export interface Cluster extends AsyncDisposable {
   /** Where the cluster reaches a server that listens at 127.0.0.1 of this machine, such as a webhook under test. */
   expose(port: number): Promise<{ readonly address: string; readonly port: number }>;
 }
+
+/** For tests of what people see. They are *.real.test.ts: a machine that has only Node has no kubectl. */
+export interface ClusterWithKubectl extends Cluster {
+  /** Runs the real kubectl, as the admin and in the test's own namespace, and answers with its output. */
+  kubectl(...args: readonly string[]): Promise<string>;
+}

@@ -1,12 +1,12 @@
 // The real one: localcluster's shared cluster, with a client of ours.
 import { testCluster } from "@memhog/localcluster/testing";
 import { type Client, connect, systemEnvironment } from "@memhog/runtime";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster, ClusterWithKubectl } from "./cluster.ts";
 
 /** Fast enough for tests; everything else as in production. */
 const quick = { qps: 1000, burst: 1000 };
 
-export async function openCluster(): Promise<Cluster> {
+export async function openCluster(): Promise<ClusterWithKubectl> {
   const real = await testCluster();
   const clients: Client[] = [];
   const client: Cluster["client"] = async (options) => {
@@ -32,6 +32,7 @@ export async function openCluster(): Promise<Cluster> {
     eventually: (read, holds, options) => real.eventually(read, holds, options),
     namespace: () => real.namespace(),
     expose: (port) => real.expose(port),
+    kubectl: (...args) => real.kubectl(...args),
     [Symbol.asyncDispose]: close,
   };
 }

@@ -16,10 +16,12 @@ export function webhookAdmission(core: ServerCore): Admission {
   const webhooksIn = (plural: string) => core.storage.list({ group, plural }).flatMap((each) => listAt(each, "webhooks"));
   return {
     mutate: async (draft, request) => {
+      let changed = false;
       for (const webhook of webhooksIn("mutatingwebhookconfigurations")) {
         const verdict = await ask(core, webhook, { object: draft as ApiObject, request }, "mutate");
-        if (verdict !== undefined) change(draft, verdict, String(webhook.name));
+        if (verdict !== undefined && change(draft, verdict, String(webhook.name))) changed = true;
       }
+      return changed;
     },
     validate: async (object, request) => {
       const asked = webhooksIn("validatingwebhookconfigurations").map((webhook) => {
@@ -90,12 +92,13 @@ async function inVersion(subject: Subject, kind: AdmissionRequest["kind"]): Prom
   return { object: await convert(object), request: { ...request, oldObject: await convert(request.oldObject) } };
 }
 
-/** Makes the draft what the patch makes of it. @throws StatusError 500 if it does not fit */
-function change(draft: Draft, { patch }: Verdict, name: string): void {
-  if (!Array.isArray(patch) || patch.length === 0) return;
+/** Makes the draft what the patch makes of it, if there is one. @throws StatusError 500 if it does not fit */
+function change(draft: Draft, { patch }: Verdict, name: string): boolean {
+  if (!Array.isArray(patch) || patch.length === 0) return false;
   const patched = patchedBy(draft, patch, name);
   for (const field of Object.keys(draft)) if (!(field in patched)) delete draft[field];
   Object.assign(draft, patched);
+  return true;
 }
 
 function patchedBy(draft: Draft, patch: readonly unknown[], name: string): JsonObject {

@@ -32,13 +32,19 @@ export function decidePlacement(pod: Stored<Pod>, requests: Amounts, rooms: read
     if (refusal === undefined) fitting.push(room);
     else refusals.push(refusal);
   }
-  const best = fitting.toSorted((a, b) => byRoom(a, b, requests))[0];
-  return best === undefined ? { kind: "wait", message: describe(refusals) } : { kind: "bind", node: best.node };
+  const [best] = fitting.map((room) => ({ room, left: leftIn(room, requests) })).sort(byRoom);
+  return best === undefined ? { kind: "wait", message: describe(refusals) } : { kind: "bind", node: best.room.node };
 }
 
 /** Most of it left first; then the fewest pods; then by name, so that the same world always gives the same answer. */
-function byRoom(a: Room, b: Room, requests: Amounts): number {
-  return leftIn(b, requests) - leftIn(a, requests) || a.pods - b.pods || (a.node.metadata.name < b.node.metadata.name ? -1 : 1);
+function byRoom(a: Rated, b: Rated): number {
+  const inOrder = a.room.node.metadata.name < b.room.node.metadata.name;
+  return b.left - a.left || a.room.pods - b.room.pods || (inOrder ? -1 : 1);
+}
+
+interface Rated {
+  readonly room: Room;
+  readonly left: number;
 }
 
 /** What would be left, as a share: the mean of cpu and memory, in whole percent as the real one counts. */

@@ -25,7 +25,8 @@ const table: Defaults = {
 
 /** Headless services without a selector may be reached by any family: nobody knows their addresses. */
 function prepare(draft: Draft, { old }: PrepareContext): void {
-  const spec = objectAt(draft, "spec");
+  const spec = { ...objectAt(draft, "spec") };
+  draft.spec = spec;
   if (spec.clusterIP === "None" && spec.selector === undefined && old === undefined) {
     Object.assign(spec, { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" });
   }

@@ -23,7 +23,7 @@ export function serviceAddresses({ storage, environment }: Pick<ServerCore, "sto
   };
   return {
     mutate: (draft, { operation, kind, subresource, oldObject }) => {
-      if (kind.group !== "" || kind.plural !== "services" || subresource !== undefined) return;
+      if (kind.group !== "" || kind.plural !== "services" || subresource !== undefined) return false;
       const spec = objectAt(draft, "spec");
       const others = storage.list(services).filter(({ metadata }) => metadata.uid !== oldObject?.metadata.uid);
       const addresses = new Set(others.map((other) => valueAt(other, "spec", "clusterIP")));
@@ -34,6 +34,7 @@ export function serviceAddresses({ storage, environment }: Pick<ServerCore, "sto
       if (spec.type !== "ExternalName" && spec.clusterIP === undefined) spec.clusterIP = had ?? freeAddress(addresses);
       if (wantsNodePorts(spec)) givePorts(spec, oldObject, new Set(others.flatMap(portsOf)), freePort);
       draft.spec = spec;
+      return true;
     },
   };
 }

@@ -10,11 +10,11 @@ const immortal = ["default", "kube-system", "kube-public"];
 export function namespaceLifecycle({ storage }: Pick<ServerCore, "storage">): Admission {
   return {
     mutate: (draft, { operation, kind, ref, subresource }) => {
-      if (operation !== "CREATE" || !kind.namespaced || subresource !== undefined) return;
+      if (operation !== "CREATE" || !kind.namespaced || subresource !== undefined) return false;
       const { namespace = "" } = ref;
       const found = storage.get(namespaces, { name: namespace });
       if (found === undefined) throw notFound(namespaces, namespace);
-      if (found.metadata.deletionTimestamp === undefined && valueAt(found, "status", "phase") !== "Terminating") return;
+      if (found.metadata.deletionTimestamp === undefined && valueAt(found, "status", "phase") !== "Terminating") return false;
       const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
       const cause = {
         reason: "NamespaceTerminating",

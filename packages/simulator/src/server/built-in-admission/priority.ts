@@ -10,7 +10,7 @@ export function priorities({ storage }: Pick<ServerCore, "storage">): Admission 
   const usual = () => storage.list(classes).find(({ globalDefault }) => globalDefault === true);
   return {
     mutate: (draft, request) => {
-      if (!isNewPod(request)) return;
+      if (!isNewPod(request)) return false;
       const spec = objectAt(draft, "spec");
       const { priorityClassName: name } = spec;
       const found = typeof name === "string" ? storage.get(classes, { name }) : usual();
@@ -24,6 +24,7 @@ export function priorities({ storage }: Pick<ServerCore, "storage">): Admission 
       }
       Object.assign(spec, rank);
       draft.spec = spec;
+      return true;
     },
   };
 }
@@ -40,7 +41,7 @@ const troubles = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachabl
 /** Five minutes on a node that does not answer, unless the pod says something about it itself. They cannot be removed. */
 export const defaultTolerations: Admission = {
   mutate: (draft, { kind, subresource }) => {
-    if (kind.group !== "" || kind.plural !== "pods" || subresource !== undefined) return;
+    if (kind.group !== "" || kind.plural !== "pods" || subresource !== undefined) return false;
     const spec = objectAt(draft, "spec");
     const own = listAt(spec, "tolerations");
     const says = (key: string) =>
@@ -52,6 +53,7 @@ export const defaultTolerations: Admission = {
       .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
     if (added.length > 0) spec.tolerations = [...own, ...added];
     draft.spec = spec;
+    return added.length > 0;
   },
 };
 

@@ -14,7 +14,7 @@ const prefix = "kube-api-access-";
 export function serviceAccounts({ storage, environment }: Pick<ServerCore, "storage" | "environment">): Admission {
   return {
     mutate: (draft, request) => {
-      if (!isNewPod(request)) return;
+      if (!isNewPod(request)) return false;
       const { namespace = "" } = request.ref;
       const spec = objectAt(draft, "spec");
       const name = String(spec.serviceAccountName || "default");
@@ -28,6 +28,7 @@ export function serviceAccounts({ storage, environment }: Pick<ServerCore, "stor
       const secrets = listAt(account, "imagePullSecrets");
       if (spec.imagePullSecrets === undefined && secrets.length > 0) spec.imagePullSecrets = structuredClone(secrets);
       draft.spec = spec;
+      return true;
     },
   };
 }

@@ -1,5 +1,5 @@
 // Binding: the scheduler's one write. It puts a pod onto a node and says so in a condition.
-import { type ApiObject, type Draft, draftOf, type JsonObject, listAt, objectAt, valueAt } from "../../json.ts";
+import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, valueAt } from "../../json.ts";
 import { notSupported, required, sentenceOf } from "../field-error.ts";
 import { conflict, StatusError } from "../status-error.ts";
 
@@ -13,7 +13,7 @@ export function bound(pod: ApiObject, binding: JsonObject, now: string): Draft {
   if (deletionTimestamp !== undefined)
     throw conflict(subject, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if (current) throw conflict(subject, name, `pod ${name} is already assigned to node ${JSON.stringify(current)}`);
-  const draft = draftOf(pod);
+  const draft: Draft = { ...pod, metadata: { ...pod.metadata } };
   draft.spec = { ...objectAt(draft, "spec"), nodeName: target.name };
   const others = listAt(draft, "status", "conditions").filter(({ type }) => type !== "PodScheduled");
   const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
