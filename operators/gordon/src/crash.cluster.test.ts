@@ -1,7 +1,7 @@
 // C1: an operator that is killed at any write of a scale-up. Its successor finishes the work: exactly as many pods are made
 // as were asked for, none twice, and none is taken back.
 import { Pod } from "@memhog/runtime";
-import { eventually, type Moment } from "@memhog/runtime/testing";
+import { eventually, killAtEveryWrite, moments } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { stage } from "./stage.fixture.ts";
 
@@ -30,31 +30,18 @@ function census(on: Stage) {
 
 const replicas = 30;
 
-it.each<Moment>(["before", "after"])(
-  "killed %s each write of 0 → 30 is committed, every instance lives for few writes",
-  { timeout: 300_000 },
-  async (when) => {
-    await using on = await stage();
-    await using counted = census(on);
-    await on.ask("a", replicas);
-    let deaths = 0;
-    const settled = on.settled("a", replicas, { timeoutMs: 280_000, everyMs: 250 }).then(() => "settled" as const);
-    for (;;) {
-      const instance = await on.start();
-      // Killed before its first write, nobody would ever get anywhere: that one dies at its second.
-      const death = instance.dieAt(when === "before" ? 2 : 1, when).then(() => "died" as const);
-      const end = await Promise.race([death, settled]);
-      await instance.stop();
-      if (end === "settled") break;
-      deaths += 1;
-    }
-    await eventually(
-      () => counted.seen.added.length,
-      (added) => added >= replicas,
-    );
-    expect(counted.seen).toEqual({ added: expect.any(Array), deleted: [] });
-    expect(counted.seen.added.toSorted()).toEqual((await on.pods("a")).map(({ metadata }) => metadata.name).sort());
-    expect(counted.seen.added).toHaveLength(replicas);
-    expect(deaths).toBeGreaterThanOrEqual(replicas);
-  },
-);
+it.each(moments)("killed at each write of 0 → 30: %s", { timeout: 300_000 }, async (when) => {
+  await using on = await stage();
+  await using counted = census(on);
+  await on.ask("a", replicas);
+  const settled = on.settled("a", replicas, { timeoutMs: 280_000, everyMs: 250 });
+  const deaths = await killAtEveryWrite({ when, start: on.start, settled });
+  await eventually(
+    () => counted.seen.added.length,
+    (added) => added >= replicas,
+  );
+  expect(counted.seen).toEqual({ added: expect.any(Array), deleted: [] });
+  expect(counted.seen.added.toSorted()).toEqual((await on.pods("a")).map(({ metadata }) => metadata.name).sort());
+  expect(counted.seen.added).toHaveLength(replicas);
+  expect(deaths).toBeGreaterThanOrEqual(replicas);
+});

@@ -1,6 +1,6 @@
 // A gordon's promises on an API server: exact counts, whatever happens; nothing of others is touched; nothing is written
 // when there is nothing to say.
-import { Event, ownerReferenceTo, Pod, rolesFor } from "@memhog/runtime";
+import { Event, ownerReferenceTo, Pod } from "@memhog/runtime";
 import { eventually } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { Gordon } from "./api.ts";
@@ -107,11 +107,11 @@ describe("what is not ours", () => {
 describe("in good order", () => {
   it("nothing is written when nothing changes, by an operator that runs or by one that has just started", async () => {
     await using on = await stage();
-    const first = await on.start();
+    const first = await on.start({ resyncMs: 50 });
     await on.ask("a", 3);
     await on.settled("a", 3);
     for (const pod of namesOf("a", 3)) await on.say(pod, "Running");
-    await on.cluster.kubectl("wait", "gordon/a", "--for=condition=Ready", "--timeout=60s");
+    await on.says("a", "AllPodsReady");
     const twentyMore = async ({ reconciles }: typeof first) => {
       const enough = (await reconciles()) + 20; // there is only one gordon, and every resync looks at it
       await eventually(reconciles, (count) => count >= enough);
@@ -121,7 +121,7 @@ describe("in good order", () => {
     await twentyMore(first);
     expect(first.journal.writes).toEqual([]); // not even events
     await first.stop();
-    const second = await on.start();
+    const second = await on.start({ resyncMs: 50 });
     await twentyMore(second);
     expect(second.journal.writes).toEqual([]);
   });
@@ -132,7 +132,7 @@ describe("in good order", () => {
     await on.ask("a", 3);
     await on.settled("a", 3);
     await instance.stop();
-    await on.cluster.kubectl("delete", "gordon", "a");
+    await on.client.delete(Gordon, { namespace: on.namespace, name: "a" });
     await eventually(
       () => on.client.list(Pod, { namespace: on.namespace }),
       ({ items }) => items.length === 0,
@@ -144,21 +144,23 @@ describe("in good order", () => {
       namesOf("b", 1),
     );
   });
+});
 
-  it("the Role that is generated suffices", async () => {
+describe("the API server refuses", () => {
+  it.each([
+    { spec: { gordon: { replicas: -1 } }, says: "spec.gordon.replicas" },
+    { spec: { gordon: { replicas: 1.5 } }, says: "must be of type integer" },
+    { spec: { gordon: {} }, says: "spec.gordon.replicas: Required value" },
+    { spec: {}, says: "spec.gordon: Required value" },
+    { spec: { gordon: { replicas: 2000 } }, says: "should be less than or equal to 1000" },
+  ])("$spec, and says why", async ({ spec, says }) => {
     await using on = await stage();
-    const { namespace } = on;
-    const { grants } = (await import("./gordons.ts")).gordons({ image: "gordon:test" });
-    await on.cluster.apply(...rolesFor(grants, { name: "gordon-operator", namespace, namespaces: [namespace] }));
-    const instance = await on.start(await on.cluster.kubeconfigFor({ serviceAccount: "gordon-operator" }));
-    await on.ask("a", 2);
-    await on.settled("a", 2);
-    await on.say("gordon-a-0", "Failed");
-    await on.ask("a", 1);
-    await eventually(
-      () => on.pods("a"),
-      ([pod, ...others]) => others.length === 0 && pod?.status?.phase === "Pending",
-    );
-    expect(instance.journal.calls.filter(({ status = 0 }) => status === 403)).toEqual([]);
+    const object = { apiVersion: "operator.prgcont.cz/v1", kind: "Gordon", metadata: { name: "bad" }, spec };
+    await expect(on.cluster.apply(object)).rejects.toThrow(says);
+  });
+
+  it("a name that does not fit into a label", async () => {
+    await using on = await stage();
+    await expect(on.ask("a".repeat(64), 1)).rejects.toThrow("at most 63 characters");
   });
 });

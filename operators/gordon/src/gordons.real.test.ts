@@ -3,18 +3,19 @@
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { busyboxImage } from "@memhog/localcluster";
+import { busyboxImage, packageImage } from "@memhog/localcluster";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { beforeAll, expect, it } from "vitest";
-import { loadBuilt, operatorImage } from "./image.fixture.ts";
 import { usualImage } from "./manifests.ts";
 
 const deploy = join(import.meta.dirname, "../deploy");
+const top = join(import.meta.dirname, "../../..");
 
 beforeAll(async () => {
   await using cluster = await testCluster({ nodes: "real" });
-  await loadBuilt(cluster, (output) => busyboxImage({ name: usualImage, command: ["/bin/sleep", "100000"], output }));
-  await loadBuilt(cluster, (output) => operatorImage("memhog/gordon-operator:dev", output));
+  await cluster.loadBuilt((output) => busyboxImage({ name: usualImage, command: ["/bin/sleep", "100000"], output }));
+  const program = { top, folder: "operators/gordon", entrypoint: ["src/main.ts"] };
+  await cluster.loadBuilt((output) => packageImage({ ...program, name: "memhog/gordon-operator:dev", output }));
 });
 
 /** kubectl apply -k deploy, in the namespace of the test. */

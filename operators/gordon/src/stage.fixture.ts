@@ -1,13 +1,23 @@
 // For tests on an API server: a namespace with the kind in it, operators, and a voice for the kubelet where there is no node.
-import { testCluster } from "@memhog/localcluster/testing";
 import { connect, crdOf, isControlledBy, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
 import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { Gordon } from "./api.ts";
 import { gordons } from "./gordons.ts";
 import { name } from "./manifests.ts";
 
-export async function stage() {
-  const cluster = await testCluster();
+/** What a stage needs of a cluster. */
+interface SomeCluster extends AsyncDisposable {
+  readonly kubeconfig: string;
+  readonly defaultNamespace: string;
+  apply(...manifests: readonly object[]): Promise<unknown>;
+}
+
+/** On the simulator, or on real Kubernetes under `npm run test:real`. */
+export const stage = async () => stageOn(await testCluster());
+
+/** On a cluster that the test has chosen. */
+export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Gordon));
   const client = await connect({
     kubeconfig: cluster.kubeconfig,
@@ -25,8 +35,8 @@ export async function stage() {
   };
   return {
     ...{ cluster, client, namespace, find, pods },
-    start: async (kubeconfig = cluster.kubeconfig) => {
-      const controllers = [gordons({ image: "gordon:test", resyncMs: 200 })];
+    start: async ({ kubeconfig = cluster.kubeconfig, resyncMs = 200 } = {}) => {
+      const controllers = [gordons({ image: "gordon:test", resyncMs })];
       return closing.use(await startOperator({ name, controllers, kubeconfig, namespaces: [namespace] }));
     },
     /** Asks for so many, as kubectl apply would. */
@@ -43,6 +53,12 @@ export async function stage() {
         { namespace, name: pod },
         { type: "merge", body: { status: statusIn(phase) } },
         { subresource: "status" },
+      ),
+    /** Waits until a gordon says this about itself. */
+    says: (of: string, reason: string) =>
+      eventually(
+        () => find(of),
+        (gordon) => gordon?.status?.conditions?.[0]?.reason === reason,
       ),
     /** Waits until there are exactly so many, and the gordon says so. */
     settled: (of: string, replicas: number, options: EventuallyOptions = {}) =>

@@ -1,10 +1,8 @@
 // The promises of a Memcached on an API server.
-import { Deployment, Pod, ReplicaSet, rolesFor } from "@memhog/runtime";
+import { Deployment, Pod } from "@memhog/runtime";
 import { eventually } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import { Memcached } from "./api.ts";
 import { deploymentFor } from "./deployment.ts";
-import { memcacheds } from "./memcacheds.ts";
 import { reasonOf, stage } from "./stage.fixture.ts";
 
 describe("a Memcached", () => {
@@ -42,16 +40,17 @@ describe("a Memcached", () => {
     await on.start();
     await on.ask("a", { size: 3 });
     await on.settled("a", 3);
-    await on.cluster.kubectl("scale", "deployment/a", "--replicas=1");
-    await on.cluster.kubectl("set", "image", "deployment/a", "memcached=evil:1");
-    await on.cluster.kubectl("annotate", "deployment/a", "team=blue");
+    const evil = { template: { spec: { containers: [{ name: "memcached", image: "evil:1" }] } } };
+    await on.meddle("a", { spec: { replicas: 1 } });
+    await on.meddle("a", { spec: evil });
+    await on.meddle("a", { metadata: { annotations: { team: "blue" } } });
     const put = await eventually(
       () => on.deployment("a"),
       (found) => found?.spec.replicas === 3 && found.spec.template.spec.containers[0]?.image === "memcached:1.6",
     );
     expect(put?.metadata.annotations?.team).toBe("blue");
     await on.settled("a", 3);
-    await on.cluster.kubectl("delete", "deployment", "a");
+    await on.client.delete(Deployment, { namespace: on.namespace, name: "a" });
     await eventually(on.notes, (notes) => notes.join().includes("Reverted"));
     await on.settled("a", 3);
   });
@@ -98,13 +97,10 @@ describe("when it goes", () => {
     await on.ask("a", { size: 3 });
     await on.settled("a", 3);
     await instance.stop();
-    await on.cluster.kubectl("delete", "mc", "a", "--wait=false");
+    await on.remove("a");
     expect(await on.find("a")).toBeDefined();
     await on.start();
-    await eventually(
-      () => on.find("a"),
-      (found) => found === undefined,
-    );
+    await on.gone("a");
     expect([await on.deployment("a"), await on.pods()]).toEqual([undefined, []]);
   });
 
@@ -113,33 +109,17 @@ describe("when it goes", () => {
     await on.start();
     await on.ask("a", { size: 1 });
     await on.settled("a", 1);
-    await on.cluster.kubectl("delete", "mc", "a", "--cascade=orphan");
+    await on.remove("a", { propagationPolicy: "Orphan" });
+    await on.gone("a");
     expect((await on.deployment("a"))?.metadata.deletionTimestamp).toBeUndefined();
     expect(await on.pods()).toHaveLength(1);
   });
 });
 
 describe("an operator", () => {
-  it("that is killed at every write makes one Deployment, and its successor finishes", async () => {
-    await using on = await stage();
-    await on.ask("a", { size: 3 });
-    const settled = on.settled("a", 3).then(() => "settled" as const);
-    let deaths = 0;
-    for (;;) {
-      const instance = await on.start();
-      const end = await Promise.race([instance.dieAt(1, "after").then(() => "died" as const), settled]);
-      await instance.stop();
-      if (end === "settled") break;
-      deaths += 1;
-    }
-    expect(deaths).toBeGreaterThanOrEqual(3); // the finalizer, the Deployment, at least one report
-    expect((await on.deployment("a"))?.metadata.generation).toBe(1);
-    expect((await on.client.list(ReplicaSet, { namespace: on.namespace })).items).toHaveLength(1);
-  });
-
   it("writes nothing when nothing changes, nor right after its start", async () => {
     await using on = await stage();
-    const first = await on.start();
+    const first = await on.start({ resyncMs: 50 });
     await on.ask("a", { size: 3 });
     await on.settled("a", 3);
     const twentyMore = async ({ reconciles }: typeof first) => {
@@ -151,24 +131,25 @@ describe("an operator", () => {
     await twentyMore(first);
     expect(first.journal.writes).toEqual([]); // not even events
     await first.stop();
-    const second = await on.start();
+    const second = await on.start({ resyncMs: 50 });
     await twentyMore(second);
     expect(second.journal.writes).toEqual([]);
   });
+});
 
-  it("gets by with the Role that is generated", async () => {
+describe("the API server", () => {
+  it.each([
+    { spec: { size: 2 }, says: "Cluster size must be an odd number" },
+    { spec: { size: 0 }, says: "spec.size" },
+    { spec: { version: "no tag" }, says: "spec.version" },
+    { spec: { containerPort: 80 }, says: "should be greater than or equal to 1024" },
+  ])("refuses $spec, and says why", async ({ spec, says }) => {
     await using on = await stage();
-    const { namespace } = on;
-    const { grants } = memcacheds({ repository: "memcached" });
-    await on.cluster.apply(...rolesFor(grants, { name: "memcached-operator", namespace, namespaces: [namespace] }));
-    const instance = await on.start(await on.cluster.kubeconfigFor({ serviceAccount: "memcached-operator" }));
-    await on.ask("a", { size: 3 });
-    await on.settled("a", 3);
-    await on.client.delete(Memcached, { namespace, name: "a" });
-    await eventually(
-      () => on.find("a"),
-      (found) => found === undefined,
-    );
-    expect(instance.journal.calls.filter(({ status }) => status === 403)).toEqual([]);
+    await expect(on.ask("bad", spec)).rejects.toThrow(says);
+  });
+
+  it("fills in what is not asked for", async () => {
+    await using on = await stage();
+    expect((await on.ask("a", {})).spec).toEqual({ size: 3, version: "1.6", containerPort: 11211 });
   });
 });

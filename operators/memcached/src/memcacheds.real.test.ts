@@ -1,46 +1,38 @@
-// Real Kubernetes, because here containers run: the real memcached, made into an image of Debian's package, and a client that
-// stores and reads a value.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+// Real Kubernetes, because here containers run: the operator from its own manifests, in the cluster; the real memcached, made into
+// an image of Debian's package; and a client that stores and reads a value.
 import { join } from "node:path";
-import { busyboxImage, programImage } from "@memhog/localcluster";
+import { busyboxImage, packageImage, programImage } from "@memhog/localcluster";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
-import { crdOf, operator, silentLogger } from "@memhog/runtime";
 import { beforeAll, expect, it } from "vitest";
-import { Memcached } from "./api.ts";
-import { name } from "./manifests.ts";
-import { memcacheds } from "./memcacheds.ts";
+
+const deploy = join(import.meta.dirname, "../deploy");
+const top = join(import.meta.dirname, "../../..");
 
 const versions = ["1.6.18", "1.6.18-again"]; // one program, two tags: a rollout does not look inside
 const shell = "memhog/shell:test";
 
-async function loadBuilt(cluster: TestCluster, build: (output: string) => Promise<string>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "image-"));
-  try {
-    await cluster.load(await build(join(folder, "image.tar")));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
 beforeAll(async () => {
   await using cluster = await testCluster({ nodes: "real" });
-  await loadBuilt(cluster, (output) => busyboxImage({ name: shell, output }));
+  await cluster.loadBuilt((output) => busyboxImage({ name: shell, output }));
+  const program = { top, folder: "operators/memcached", entrypoint: ["src/main.ts"] };
+  await cluster.loadBuilt((output) => packageImage({ ...program, name: "memhog/memcached-operator:dev", output }));
   const server = { programs: ["/usr/bin/memcached"], packages: ["memcached"] };
   for (const version of versions)
-    await loadBuilt(cluster, (output) => programImage({ ...server, name: `memcached:${version}`, output }));
+    await cluster.loadBuilt((output) => programImage({ ...server, name: `memcached:${version}`, output }));
 });
 
 /** What a server answers to these lines, sent from a pod of its own. */
 async function ask(cluster: TestCluster, pod: string, host: string, ...lines: readonly string[]): Promise<string> {
   const words = [...lines, "quit"].map((line) => `${line}\\r\\n`).join("");
   const command = ["sh", "-c", `printf '${words}' | nc ${host} 11211`];
-  const container = { name: "client", image: shell, imagePullPolicy: "Never", command };
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
+  const container = { name: "client", image: shell, imagePullPolicy: "Never", command, securityContext };
+  const nobody = { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } };
   await cluster.apply({
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: pod },
-    spec: { restartPolicy: "Never", containers: [container] },
+    spec: { restartPolicy: "Never", securityContext: nobody, containers: [container] },
   });
   await cluster.eventually(
     () => cluster.pod(pod),
@@ -49,30 +41,43 @@ async function ask(cluster: TestCluster, pod: string, host: string, ...lines: re
   return cluster.kubectl("logs", pod);
 }
 
-it("a client stores a value and reads it; versions roll; a version that does not exist is not available", {
+const cache = (spec: object) => ({
+  apiVersion: "cache.example.com/v1alpha1",
+  kind: "Memcached",
+  metadata: { name: "cache" },
+  spec,
+});
+
+/** As the README says, into the namespace that the manifests name; what was made goes with the test. */
+async function install(cluster: TestCluster, folder: string): Promise<AsyncDisposable> {
+  const there = (...args: readonly string[]) => cluster.kubectl("--namespace=default", ...args);
+  await there("apply", "-k", join(deploy, "crd"));
+  await there("apply", "-k", join(deploy, folder));
+  await there("rollout", "status", "deployment/memcached-operator", "--timeout=100s");
+  return { [Symbol.asyncDispose]: async () => void (await there("delete", "-k", join(deploy, folder))) };
+}
+
+/** What Prometheus would scrape of the operator. */
+async function metricsOf(cluster: TestCluster): Promise<string> {
+  const labels = "app.kubernetes.io/name=memcached-operator";
+  const [operator] = await cluster.list({ apiVersion: "v1", kind: "Pod" }, { namespace: "default", labels });
+  return cluster.request("GET", `/api/v1/namespaces/default/pods/http:${operator?.metadata.name}:8080/proxy/metrics`);
+}
+
+it("in the cluster, asked through its Service: webhooks fill in and refuse, a client stores a value, versions roll", {
   timeout: 400_000,
 }, async () => {
   await using cluster = await testCluster({ nodes: "real" });
-  await cluster.apply(crdOf(Memcached));
-  await using ending = new AsyncDisposableStack();
-  const stop = new AbortController();
-  const running = operator({
-    ...{ name, controllers: [memcacheds({ repository: "memcached" })], kubeconfig: cluster.kubeconfig },
-    ...{ namespaces: [cluster.defaultNamespace], metricsBindAddress: "0", healthProbeBindAddress: "0", log: silentLogger },
-  }).run(stop.signal);
-  ending.defer(async () => {
-    stop.abort();
-    await running;
-  });
   const kubectl = (...args: readonly string[]) => cluster.kubectl(...args);
-  await kubectl("label", "namespace", cluster.defaultNamespace, "pod-security.kubernetes.io/warn=restricted");
-  const object = (version: string) => ({
-    apiVersion: "cache.example.com/v1alpha1",
-    kind: "Memcached",
-    metadata: { name: "cache" },
-    spec: { size: 3, version },
-  });
-  await cluster.apply(object("1.6.18"));
+  await kubectl("label", "namespace", cluster.defaultNamespace, "pod-security.kubernetes.io/enforce=restricted");
+  await using _operator = await install(cluster, "with-webhooks");
+  // 0 servers is what only the webhook understands: the schema would refuse it.
+  const [asked] = await cluster.eventually(
+    () => cluster.apply(cache({ size: 0, version: "1.6.18" })),
+    () => true,
+  );
+  expect(asked?.spec.size).toBe(3);
+  await expect(cluster.apply(cache({ size: 4, version: "1.6.18" }))).rejects.toThrow("Cluster size must be an odd number");
   await kubectl("wait", "mc/cache", "--for=jsonpath={.status.version}=1.6.18", "--timeout=120s");
   expect(await kubectl("get", "mc")).toMatch(/cache +3 +3 +1\.6\.18 +True +Settled/);
 
@@ -82,9 +87,17 @@ it("a client stores a value and reads it; versions roll; a version that does not
   expect(answer.replaceAll("\r", "")).toContain("STORED\nVALUE greeting 0 5\nhello\nEND\n");
   expect(answer).toMatch(/STAT maxbytes 67108864/);
 
-  await cluster.apply(object("1.6.18-again"));
+  await kubectl("scale", "deployment/cache", "--replicas=1");
+  await kubectl("wait", "deployment/cache", "--for=jsonpath={.spec.replicas}=3", "--timeout=60s");
+  const metrics = await metricsOf(cluster);
+  expect(metrics).toMatch(/^memcached_deployment_size_undesired_count_total [1-9]/m);
+  // Both are asked. What the validating one would refuse, the rules of the CRD refuse first.
+  for (const type of ["mutate", "validate"])
+    expect(metrics).toMatch(new RegExp(`webhook_requests_total\\{webhook="/${type}-.*",code="200"\\}`));
+
+  await cluster.apply(cache({ size: 3, version: "1.6.18-again" }));
   await kubectl("wait", "mc/cache", "--for=jsonpath={.status.version}=1.6.18-again", "--timeout=120s");
-  await cluster.apply(object("does-not-exist"));
+  await cluster.apply(cache({ size: 3, version: "does-not-exist" }));
   await kubectl("wait", "mc/cache", "--for=condition=Available=False", "--timeout=120s");
   expect(await kubectl("get", "mc", "cache", "-o", 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}')).toBe(
     "ImageNotPulled",

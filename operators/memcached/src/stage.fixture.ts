@@ -1,8 +1,8 @@
 // For tests on an API server: a namespace with the kind in it, operators, and somebody who plays the kubelet
 // where there is no node.
-import { testCluster } from "@memhog/localcluster/testing";
 import { type Client, connect, crdOf, Deployment, Event, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
 import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
+import { testCluster } from "@memhog/simulator/testing";
 import { Memcached } from "./api.ts";
 import { name } from "./manifests.ts";
 import { memcacheds } from "./memcacheds.ts";
@@ -10,8 +10,18 @@ import { memcacheds } from "./memcacheds.ts";
 /** What the one who plays the kubelet says about a pod. */
 export type Fate = "Ready" | "ErrImagePull";
 
-export async function stage() {
-  const cluster = await testCluster();
+/** What a stage needs of a cluster. */
+interface SomeCluster extends AsyncDisposable {
+  readonly kubeconfig: string;
+  readonly defaultNamespace: string;
+  apply(...manifests: readonly object[]): Promise<unknown>;
+}
+
+/** On the simulator, or on real Kubernetes under `npm run test:real`. */
+export const stage = async () => stageOn(await testCluster());
+
+/** On a cluster that the test has chosen. */
+export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Memcached));
   const environment = systemEnvironment();
   const client = await connect({ kubeconfig: cluster.kubeconfig, environment, rateLimit: { qps: 1000, burst: 1000 } });
@@ -24,10 +34,8 @@ export async function stage() {
   closing.defer(kubelet.stop);
   return {
     ...{ cluster, client, namespace, kubelet, undesired, ...helpers(client, namespace) },
-    start: async (kubeconfig = cluster.kubeconfig) => {
-      const controllers = [
-        memcacheds({ repository: "memcached", resyncMs: 200, onUndesiredSize: () => undesired.push(namespace) }),
-      ];
+    start: async ({ kubeconfig = cluster.kubeconfig, resyncMs = 200 } = {}) => {
+      const controllers = [memcacheds({ repository: "memcached", resyncMs, onUndesiredSize: () => undesired.push(namespace) })];
       return closing.use(await startOperator({ name, controllers, kubeconfig, namespaces: [namespace] }));
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
@@ -75,16 +83,28 @@ function helpers(client: Client, namespace: string) {
   return {
     ...{ find, says },
     /** Waits until there are exactly so many servers, and the Memcached says so. */
-    settled: (of: string, size: number) =>
+    settled: (of: string, size: number, options?: EventuallyOptions) =>
       says(
         of,
         ({ status }) =>
           status?.readyReplicas === size && status.nodes.length === size && reasonOf(status, "Progressing") === "Settled",
+        options,
       ),
     deployment: (of: string) => client.find(Deployment, { namespace, name: of }),
     pods: async () =>
       (await client.list(Pod, { namespace })).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     notes: async () => (await client.list(Event, { namespace })).items.map(({ reason, note }) => `${reason}: ${note}`),
+    /** As kubectl delete would; whoever has a finalizer stays for a while. */
+    remove: (of: string, options: { readonly propagationPolicy?: "Orphan" } = {}) =>
+      client.delete(Memcached, { namespace, name: of }, options),
+    gone: (of: string, options?: EventuallyOptions) =>
+      eventually(
+        () => find(of),
+        (found) => found === undefined,
+        options,
+      ),
+    /** Changes a Deployment behind the operator's back. */
+    meddle: (of: string, body: object) => client.patch(Deployment, { namespace, name: of }, { type: "strategic", body }),
     /** As kubectl apply would. */
     ask: (of: string, spec: Partial<Memcached["spec"]>) =>
       client.apply(Memcached, { metadata: { namespace, name: of }, spec } as never, { fieldManager: "test", force: true }),

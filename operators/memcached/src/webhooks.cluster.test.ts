@@ -2,8 +2,18 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { testCluster } from "@memhog/localcluster/testing";
-import { connect, crdOf, operator, Secret, silentLogger, systemEnvironment, webhookConfigurations } from "@memhog/runtime";
+import {
+  connect,
+  crdOf,
+  MutatingWebhookConfiguration,
+  operator,
+  Secret,
+  silentLogger,
+  systemEnvironment,
+  ValidatingWebhookConfiguration,
+  webhookConfigurations,
+} from "@memhog/runtime";
+import { testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { Memcached } from "./api.ts";
 import { memcacheds } from "./memcacheds.ts";
@@ -52,7 +62,7 @@ async function stage() {
   const close = async () => {
     stop.abort();
     await running;
-    for (const kind of ["validating", "mutating"]) await cluster.kubectl("delete", `${kind}webhookconfiguration`, name);
+    for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]) await client.delete(kind, { name });
     await client.delete(Secret, { namespace: "default", name: `${name}-webhook-certificates` });
     await client.close();
     await cluster[Symbol.asyncDispose]();

@@ -14,6 +14,7 @@ export type { Cluster } from "./cluster.ts";
 export type { Controller } from "./control-plane/control-plane.ts";
 export * from "./errors.ts";
 export { buildImage, type ImageSpec } from "./images/image.ts";
+export { type PackageImageSpec, packageImage } from "./images/package.ts";
 export { busyboxImage, nodeImage, programImage } from "./images/programs.ts";
 export type { StartOptions } from "./options.ts";
 export { type Progress, progressOn, silent } from "./progress.ts";

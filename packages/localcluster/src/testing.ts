@@ -8,6 +8,9 @@
 //
 // What is not in a namespace (CRDs, cluster roles) is shared with the other tests of the run: give it a name that is your own,
 // or make it the same everywhere. A test that stops components needs a cluster of its own: startCluster().
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inject, onTestFailed } from "vitest";
 import { ClusterAccess, type Connected, connectTo } from "./access.ts";
 import { createNamespace, untilPodsMayBeMade } from "./api/namespace.ts";
@@ -17,6 +20,9 @@ import { openSandbox } from "./node/sandbox.ts";
 import { type ClusterDirectory, clusterDirectory } from "./state/directory.ts";
 import { type ClusterRecord, hasControllers, readRecord } from "./state/record.ts";
 import { askForCluster } from "./testing/shared.ts";
+
+export { startProgram } from "./testing/program.ts";
+export { type ReadmeStep, stepsIn, withoutAges } from "./testing/readme.ts";
 
 export interface TestClusterOptions {
   /** "real" where containers must run; needs root. @default "none" */
@@ -69,6 +75,16 @@ class SharedCluster extends ClusterAccess implements AsyncDisposable {
     const sandbox = await openSandbox(this.#directory);
     if (sandbox === undefined) throw new NoNodeError(this.name, "loading an image");
     return loadImage({ directory: this.#directory, sandbox }, tar);
+  }
+
+  /** Builds an image and imports it; `build` writes it to the path that it is given. */
+  async loadBuilt(build: (output: string) => Promise<string>): Promise<readonly string[]> {
+    const folder = await mkdtemp(join(tmpdir(), "image-"));
+    try {
+      return await this.load(await build(join(folder, "image.tar")));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   }
 
   /** Where the cluster reaches a server that listens at 127.0.0.1 of this machine, such as a webhook under test. */

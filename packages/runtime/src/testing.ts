@@ -12,5 +12,12 @@ export { eventually, NeverHeldError } from "./testing/eventually.ts";
 export type { Fault, FaultPlan } from "./testing/fault.ts";
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./testing/fault-proxy.ts";
 export { type JournaledClientOptions, journaledClient } from "./testing/journaled-client.ts";
-export { type Moment, type OperatorUnderTest, type StartOperatorOptions, startOperator } from "./testing/start-operator.ts";
+export {
+  killAtEveryWrite,
+  type Moment,
+  moments,
+  type OperatorUnderTest,
+  type StartOperatorOptions,
+  startOperator,
+} from "./testing/start-operator.ts";
 export { startTcpProxy, type TcpProxy } from "./testing/tcp-proxy.ts";

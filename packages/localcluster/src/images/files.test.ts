@@ -1,3 +1,6 @@
+import { mkdir, mkdtempDisposable, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { entriesOf } from "./files.ts";
 
@@ -18,4 +21,19 @@ it("keeps the mode of a folder that is named, and makes the others on the way", 
 
 it("never reaches above the root", async () => {
   expect(await entriesOf([{ path: "../../etc/passwd", link: "x" }])).toMatchObject([{ path: "etc/" }, { path: "etc/passwd" }]);
+});
+
+it("takes a folder without what is left out, and with links as links: nothing behind one comes in", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "files-"));
+  await mkdir(join(folder.path, "packages/a"), { recursive: true });
+  await mkdir(join(folder.path, "node_modules"));
+  await writeFile(join(folder.path, "packages/a/main.ts"), "");
+  await writeFile(join(folder.path, "packages/a/main.test.ts"), "");
+  await symlink("../packages/a", join(folder.path, "node_modules/a"));
+  const except = (path: string) => path.endsWith(".test.ts");
+  const entries = await entriesOf([{ path: "/app", folder: folder.path, except }]);
+  expect(entries.filter(({ type }) => type !== "directory")).toMatchObject([
+    { type: "symlink", path: "app/node_modules/a", target: "../packages/a" },
+    { type: "file", path: "app/packages/a/main.ts" },
+  ]);
 });

@@ -45,11 +45,23 @@ async function fileEntry(path: string, from: string): Promise<TarEntry> {
   return { type: "file", path, mode: mode & 0o111 ? 0o755 : 0o644, size, content: { file: from } };
 }
 
-async function folderEntries(path: string, folder: string, except: (relative: string) => boolean): Promise<readonly TarEntry[]> {
-  const names = await readdir(folder, { recursive: true });
-  const kept = names.filter((name) => !name.split("/").some((_, at, parts) => except(parts.slice(0, at + 1).join("/"))));
-  const entries = await Promise.all(kept.map((name) => entryFrom(join(folder, name), posix.join(path, name))));
+async function folderEntries(path: string, folder: string, except: Except): Promise<readonly TarEntry[]> {
+  const names = await namesBelow(folder, except);
+  const entries = await Promise.all(names.map((name) => entryFrom(join(folder, name), posix.join(path, name))));
   return entries.filter((entry) => entry !== undefined);
+}
+
+type Except = (relative: string) => boolean;
+
+/** Everything that is kept. What is behind a link is not below the folder, and what is left out is not even looked into. */
+async function namesBelow(folder: string, except: Except, below = ""): Promise<readonly string[]> {
+  const found = await readdir(join(folder, below), { withFileTypes: true });
+  const names = found.map(async (each) => {
+    const name = posix.join(below, each.name);
+    if (except(name)) return [];
+    return each.isDirectory() ? [name, ...(await namesBelow(folder, except, name))] : [name];
+  });
+  return (await Promise.all(names)).flat();
 }
 
 async function entryFrom(from: string, path: string): Promise<TarEntry | undefined> {

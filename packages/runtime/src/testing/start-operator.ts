@@ -1,6 +1,6 @@
 // An operator for tests on an API server, as a process of its own would be: its own client, its own caches. It keeps a
 // journal, and it can be killed at any of its writes, which is how promise C1 is tried.
-import type { Journal, JournalEntry } from "../client/journal.ts";
+import type { CallFault, Journal, JournalEntry } from "../client/journal.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { operator } from "../operator/operator.ts";
 import type { OperatorOptions } from "../operator/options.ts";
@@ -11,8 +11,10 @@ export interface StartOperatorOptions extends OperatorOptions {
   readonly kubeconfig: string;
 }
 
-/** Whether the server still gets the write at which an operator dies. */
-export type Moment = "before" | "after";
+/** When an operator dies of a write: the server never gets it; the server has it and the answer is lost; the answer was the last thing heard. */
+export type Moment = "before" | "after" | "answered";
+
+export const moments: readonly Moment[] = ["before", "after", "answered"];
 
 export interface OperatorUnderTest extends AsyncDisposable {
   readonly journal: Journal;
@@ -62,14 +64,43 @@ async function silence(journal: Journal, write: number, when: Moment, then: () =
     if (writes < write) return undefined;
     then();
     resolve(call);
-    return { kind: when === "after" ? "lose" : "vanish" };
+    return faults[when];
   };
   const last = await promise;
   // Whoever stopped the operator any earlier would take the write back that the server is to get.
   await eventually(
-    () => last.error,
-    (lost) => lost !== undefined,
+    () => last.error ?? last.status,
+    (end) => end !== undefined,
   );
+}
+
+const faults: Readonly<Record<Moment, CallFault | undefined>> = {
+  before: { kind: "vanish" },
+  after: { kind: "lose" },
+  answered: undefined,
+};
+
+/**
+ * Kills operators one after another until the world is as it should be: every write of the way there is one at which somebody died.
+ * Answers with how many did.
+ *
+ *     const deaths = await killAtEveryWrite({ when: "after", start, settled: eventually(…) });
+ */
+export async function killAtEveryWrite(options: {
+  readonly when: Moment;
+  readonly start: () => Promise<OperatorUnderTest>;
+  readonly settled: Promise<unknown>;
+}): Promise<number> {
+  const { when, start } = options;
+  const settled = options.settled.then(() => "settled" as const);
+  for (let deaths = 0; ; deaths += 1) {
+    const instance = await start();
+    // Killed before its first write, nobody would ever get anywhere: that one dies at its second.
+    const death = instance.dieAt(when === "before" ? 2 : 1, when).then(() => "died" as const);
+    const end = await Promise.race([death, settled]);
+    await instance.stop();
+    if (end === "settled") return deaths;
+  }
 }
 
 /** Events are told in the background, and nothing depends on them. */

@@ -14,7 +14,9 @@ export async function openCluster(): Promise<ClusterWithKubectl> {
   const env = { PATH: process.env.PATH, HOME: dirname(kubeconfig) };
   const kubectl = async (...args: readonly string[]) => {
     const whole = [`--kubeconfig=${kubeconfig}`, `--namespace=${defaultNamespace}`, ...args];
-    return (await promisify(execFile)(program, whole, { env })).stdout;
+    const running = promisify(execFile)(program, whole, { env });
+    running.child.stdin?.end(); // whatever it would like to be told, nobody is there
+    return (await running).stdout;
   };
   return { ...simulated, kubectl };
 }

@@ -1,0 +1,35 @@
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { stepsIn, withoutAges } from "./readme.ts";
+
+const readme = `
+\`\`\`sh
+npm start
+\`\`\`
+\`\`\`console
+$ kubectl get gn
+NAME   READY   AGE
+a      3       5s
+$ kubectl scale gn/a --replicas=2
+$ kubectl delete gn a
+gordon "a" deleted
+\`\`\`
+`;
+
+it("finds every command of the console, and what it says", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "readme-"));
+  const path = join(folder.path, "README.md");
+  await writeFile(path, readme);
+  expect(await stepsIn(path)).toEqual([
+    { command: "kubectl get gn", says: "NAME READY AGE\na 3 …" },
+    { command: "kubectl scale gn/a --replicas=2", says: "" },
+    { command: "kubectl delete gn a", says: 'gordon "a" deleted' },
+  ]);
+});
+
+it.each(["12s", "3m5s"])("an age of %s is an age", (age) => expect(withoutAges(`a    ${age}`)).toBe("a …"));
+
+it("where something was deleted is not said by every kubectl", () =>
+  expect(withoutAges('pod "a" deleted from test-1 namespace')).toBe('pod "a" deleted'));
