@@ -78,11 +78,10 @@ export function decideCronJob(cronJob: Stored<CronJob>, jobs: readonly Stored<Jo
   const { spec, status = {} } = cronJob;
   const running = jobs.filter((job) => !isFinished(job) && !isGoing(job));
   const ended = jobs.filter((job) => isFinished(job) && status.active?.some(({ uid }) => uid === job.metadata.uid));
-  const due = spec.suspend ? undefined : dueTime(cronJob, nowMs);
+  const { due, next } = spec.suspend ? {} : dueTimes(cronJob, nowMs);
   const skipped = due !== undefined && spec.concurrencyPolicy === "Forbid" && running.length > 0;
   const startAt = skipped ? undefined : due;
   const replaced = startAt !== undefined && spec.concurrencyPolicy === "Replace" ? running : [];
-  const next = spec.suspend ? undefined : nextTime(parseSchedule(spec.schedule), nowMs, spec.timeZone);
   const active = running.filter((job) => !replaced.includes(job)).map(referenceTo);
   return {
     ...(startAt !== undefined && { startAt }),
@@ -98,18 +97,21 @@ export function decideCronJob(cronJob: Stored<CronJob>, jobs: readonly Stored<Jo
   };
 }
 
-/** The last time that has come since a Job was made, if it is not too late for it. Of several missed ones only the last counts. */
-function dueTime({ spec, status, metadata }: Stored<CronJob>, nowMs: number): number | undefined {
+interface DueTimes {
+  /** The last time that has come since a Job was made, if it is not too late for it. Of several missed ones only the last counts. */
+  readonly due?: number;
+  readonly next?: number;
+}
+
+function dueTimes({ spec, status, metadata }: Stored<CronJob>, nowMs: number): DueTimes {
   const since = parseTime(status?.lastScheduleTime) ?? parseTime(metadata.creationTimestamp) ?? nowMs;
   const { startingDeadlineSeconds } = spec;
   const earliest = startingDeadlineSeconds === undefined ? since : Math.max(since, nowMs - startingDeadlineSeconds * 1_000);
   const schedule = parseSchedule(spec.schedule);
   let due: number | undefined;
-  for (let time = nextTime(schedule, earliest, spec.timeZone); time !== undefined && time <= nowMs; ) {
-    due = time;
-    time = nextTime(schedule, time, spec.timeZone);
-  }
-  return due;
+  let next = nextTime(schedule, earliest, spec.timeZone);
+  for (; next !== undefined && next <= nowMs; next = nextTime(schedule, next, spec.timeZone)) due = next;
+  return { ...(due !== undefined && { due }), ...(next !== undefined && { next }) };
 }
 
 /** Ended Jobs beyond the number that is kept, the oldest first. */

@@ -23,6 +23,8 @@ const cases = [
   { name: "a leap day", next: next("0 0 29 2 *"), time: "2028-02-29T00:00:00Z" },
   { name: "a day that never comes", next: next("0 0 31 2 *"), time: "never" },
   { name: "a macro", next: next("@weekly"), time: "2026-01-04T00:00:00Z" },
+  { name: "so long after the last time", next: next("@every 1h30m"), time: "2026-01-01T11:37:30Z" },
+  { name: "a second at least", next: next("@every 10ms"), time: "2026-01-01T10:07:31Z" },
   { name: "another zone", next: next("0 9 * * *", now, "America/New_York"), time: "2026-01-01T14:00:00Z" },
   {
     name: "another zone in summer",

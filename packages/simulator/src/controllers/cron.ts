@@ -1,12 +1,22 @@
 // Schedules as cron has them: "*/5 8-18 * * mon-fri" → the next time after a given one.
 //
 //     minute  hour  day of month  month  day of week      lists a,b · ranges a-b · steps */n, a-b/n · names
+//     @hourly @daily @weekly …  @every 90m                counted from the last time, not from the full hour
 //
 // If both days are limited, one of them is enough; that is cron's oldest surprise. A time zone moves the clock on the wall;
 // an hour that is skipped or repeated in spring and autumn is taken as it comes.
 
+import { parseDuration } from "@memhog/runtime";
+
 /** A schedule, understood. */
-export interface Schedule {
+export type Schedule = Calendar | Pause;
+
+/** "@every 90m": so long after the last time. */
+interface Pause {
+  readonly everyMs: number;
+}
+
+interface Calendar {
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
   readonly days: ReadonlySet<number>;
@@ -34,8 +44,11 @@ const macros: Readonly<Record<string, string>> = {
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** @throws ScheduleError */
+/** @throws ScheduleError, DurationError */
 export function parseSchedule(text: string): Schedule {
+  const [, every] = /^@every (.+)$/.exec(text.trim()) ?? [];
+  // Whole seconds, and one at least.
+  if (every !== undefined) return { everyMs: Math.max(1, Math.floor(parseDuration(every) / 1_000)) * 1_000 };
   const fields = (macros[text.trim()] ?? text).trim().split(/\s+/);
   const [minute, hour, day, month, weekday] = fields;
   if (fields.length !== 5 || !minute || !hour || !day || !month || !weekday) {
@@ -80,6 +93,7 @@ const horizonMs = 40 * 366 * dayMs;
 
 /** The first time after this one, in milliseconds since 1970; undefined if there is none. */
 export function nextTime(schedule: Schedule, afterMs: number, timeZone = "UTC"): number | undefined {
+  if ("everyMs" in schedule) return Math.floor(afterMs / 1_000) * 1_000 + schedule.everyMs;
   const offset = offsetOf(timeZone);
   let wall = Math.floor((afterMs + offset(afterMs)) / minuteMs) * minuteMs + minuteMs;
   for (const end = wall + horizonMs; wall < end; ) {
@@ -93,7 +107,7 @@ export function nextTime(schedule: Schedule, afterMs: number, timeZone = "UTC"):
   return undefined;
 }
 
-function isDay({ days, weekdays, eitherDay }: Schedule, date: Date): boolean {
+function isDay({ days, weekdays, eitherDay }: Calendar, date: Date): boolean {
   const [day, weekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())];
   return eitherDay ? day || weekday : day && weekday;
 }

@@ -1,6 +1,7 @@
 // Jobs and CronJobs.
 import { type ApiObject, type Draft, type JsonObject, objectAt, sameJson, valueAt } from "../json.ts";
 import { type FieldError, invalid, required } from "../server/field-error.ts";
+import { notImplemented } from "../server/status-error.ts";
 import { parseTime } from "../time.ts";
 import { ageColumn, ageOf, at, containerColumns, count, humanDuration, nameColumn, selectorText, text, wide } from "./columns.ts";
 import { cronErrors } from "./cron.ts";
@@ -48,7 +49,15 @@ function prepareJob(draft: Draft, { old }: PrepareContext): void {
 
 const endingPolicies = 'valid values: "OnFailure", "Never"';
 
+/** Parts of a Job that our controller would not heed. Guessing at what becomes of such a Job helps nobody. @throws StatusError 501 */
+function mustBeKnown(spec: JsonObject, field: string): void {
+  const unknown = ["podFailurePolicy", "successPolicy"].find((name) => spec[name] !== undefined);
+  if (spec.completionMode === "Indexed") throw notImplemented(`${field}.completionMode: Indexed`);
+  if (unknown !== undefined) throw notImplemented(`${field}.${unknown}`);
+}
+
 function templateErrors(spec: JsonObject, field: string): readonly FieldError[] {
+  mustBeKnown(spec, field);
   const podSpec = objectAt(spec, "template", "spec");
   const endless = podSpec.restartPolicy === "Always" || podSpec.restartPolicy === undefined;
   return [

@@ -113,5 +113,7 @@ describe("schedules", () => {
     ["60 * * * *", "end of range (60) above maximum (59): 60"],
     ["* * 0 * *", "beginning of range (0) below minimum (1): 0"],
     ["a * * * *", "failed to parse int from a"],
+    ["@every x", 'failed to parse duration @every x: time: invalid duration "x"'],
+    ["@reboot", "unrecognized descriptor: @reboot"],
   ])("%s is none", (schedule, why) => expect(cronErrors("spec.schedule", schedule)[0]?.message).toContain(why));
 });

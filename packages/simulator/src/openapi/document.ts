@@ -2,16 +2,15 @@
 import type { JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { allVerbs } from "../kinds/row.ts";
-import { commonSchemas, schemaName, schemaOf } from "./schemas.ts";
+import { schemaName, schemasOf } from "./schemas.ts";
+import { reference } from "./struct-schemas.ts";
 
 export function documentOf(entries: readonly KindEntry[]): JsonObject {
   return {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "v1.37.1" },
     paths: Object.assign({}, ...entries.map(pathsOf)) as JsonObject,
-    components: {
-      schemas: { ...commonSchemas, ...Object.fromEntries(entries.map((entry) => [schemaName(entry), schemaOf(entry)])) },
-    },
+    components: { schemas: schemasOf(entries) },
   };
 }
 
@@ -46,7 +45,7 @@ function queryParameter(name: string): JsonObject {
 
 function operation(entry: KindEntry, action: string, ...consumes: readonly string[]): JsonObject {
   const { group, version, kind } = entry;
-  const schema = { $ref: `#/components/schemas/${schemaName(entry)}` };
+  const schema = reference(schemaName(entry));
   const content = (types: readonly string[], each: JsonObject) =>
     Object.fromEntries(types.map((type) => [type, { schema: each }]));
   const body = action === "patch" ? { type: "object" } : schema;

@@ -37,6 +37,16 @@ it("describes custom resources in the words of their definition", async () => {
   expect(schema["x-kubernetes-group-version-kind"]).toEqual([{ group: "example.com", kind: "Widget", version: "v1" }]);
 });
 
+it("knows the fields of built-in kinds, all the way down", async () => {
+  await using api = await startApi();
+  const { schemas } = (await api.ask("GET", "/openapi/v3/apis/apps/v1")).body.components;
+  const follow = (schema: { $ref: string }, field: string) => schemas[schema.$ref.split("/").at(-1) ?? ""].properties[field];
+  const strategy = follow(schemas["io.k8s.api.apps.v1.Deployment"].properties.spec, "strategy");
+  expect(follow(strategy, "type")).toEqual({ type: "string" });
+  const rollingUpdate = follow(strategy, "rollingUpdate");
+  expect(follow(rollingUpdate, "maxSurge").$ref).toMatch(/IntOrString$/);
+});
+
 it("says that a patch can be tried, and that unknown fields can be told", async () => {
   await using api = await startApi();
   const { body } = await api.ask("GET", "/openapi/v3/apis/apps/v1");

@@ -12,7 +12,7 @@ import type { ServerCore } from "../server/core.ts";
 import type { ApiRequest, ApiResponse } from "../server/handler.ts";
 import type { SimulatorPart } from "../simulator.ts";
 import { documentOf } from "./document.ts";
-import { commonSchemas, schemaName, schemaOf } from "./schemas.ts";
+import { schemasOf } from "./schemas.ts";
 
 export function openapi(): SimulatorPart {
   return {
@@ -65,7 +65,8 @@ function listOf(documents: ReadonlyMap<string, readonly KindEntry[]>): JsonObjec
 }
 
 function swagger(entries: readonly KindEntry[]): JsonObject {
-  const schemas = { ...commonSchemas, ...Object.fromEntries(entries.map((entry) => [schemaName(entry), schemaOf(entry)])) };
-  const definitions = JSON.parse(JSON.stringify(schemas).replaceAll("#/components/schemas/", "#/definitions/")) as JsonObject;
+  const definitions = JSON.parse(
+    JSON.stringify(schemasOf(entries)).replaceAll("#/components/schemas/", "#/definitions/"),
+  ) as JsonObject;
   return { swagger: "2.0", info: { title: "Kubernetes", version: "v1.37.1" }, paths: {}, definitions };
 }

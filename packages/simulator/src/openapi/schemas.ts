@@ -1,12 +1,14 @@
-// The schemas of kinds, as OpenAPI v3 has them. Those of custom resources are what their definitions say; of built-in kinds only
-// the outline is known here, which is enough for clients that check whether a kind exists and what it is called.
+// The schemas of kinds, as OpenAPI v3 has them. Those of custom resources are what their definitions say; those of built-in
+// kinds are their fields and types (struct-schemas.ts).
 import { isObject, type JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
+import { structNameOf } from "../kinds/struct-name.ts";
+import { propertiesOf, reference, structSchemaName, structSchemas } from "./struct-schemas.ts";
 
 const metadataName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /** What all kinds refer to. */
-export const commonSchemas: Readonly<Record<string, JsonObject>> = {
+const commonSchemas: Readonly<Record<string, JsonObject>> = {
   [metadataName]: {
     description: "Who the object is: its name, its labels, who owns it.",
     type: "object",
@@ -29,10 +31,18 @@ export const commonSchemas: Readonly<Record<string, JsonObject>> = {
 /** "test.memhog.schema.v1.Wide": groups are read from the end, as in Java. */
 export function schemaName({ group, version, kind, customResource }: KindEntry): string {
   const reversed = group === "" ? "core" : group.split(".").reverse().join(".");
-  return customResource === undefined ? `io.k8s.api.${reversed}.${version}.${kind}` : `${reversed}.${version}.${kind}`;
+  if (customResource === undefined) return structSchemaName(structNameOf({ group, version, kind }));
+  return `${reversed}.${version}.${kind}`;
 }
 
-export function schemaOf(entry: KindEntry): JsonObject {
+/** All schemas that these kinds need, by name. */
+export function schemasOf(entries: readonly KindEntry[]): JsonObject {
+  const structs = entries.filter(({ customResource }) => customResource === undefined).map(structNameOf);
+  const kinds = entries.map((entry) => [schemaName(entry), schemaOf(entry)] as const);
+  return { ...structSchemas(structs), ...commonSchemas, ...Object.fromEntries(kinds) };
+}
+
+function schemaOf(entry: KindEntry): JsonObject {
   const { group, version, kind, customResource } = entry;
   const own = customResource === undefined ? outline(entry) : customResource.schema;
   const properties = isObject(own.properties) ? own.properties : {};
@@ -52,16 +62,15 @@ const typeMeta: JsonObject = {
 function metadata({ description }: JsonObject): JsonObject {
   return {
     description: description ?? "Who the object is: its name, its labels, who owns it.",
-    allOf: [{ $ref: `#/components/schemas/${metadataName}` }],
+    allOf: [reference(metadataName)],
     default: {},
   };
 }
 
-function outline({ kind, subresources, generation }: KindEntry): JsonObject {
-  const spec = { type: "object", description: `What is wanted of a ${kind}.` };
-  const status = { type: "object", description: `What is known of a ${kind}.` };
+/** The fields, and nothing about them. */
+function outline(entry: KindEntry): JsonObject {
   return {
-    description: `A ${kind}. The simulator knows its fields, and does not explain them.`,
-    properties: { ...(generation !== undefined && { spec }), ...(subresources?.status !== undefined && { status }) },
+    description: `A ${entry.kind}. The simulator knows its fields, and does not explain them.`,
+    properties: propertiesOf(structNameOf(entry)),
   };
 }

@@ -103,6 +103,25 @@ describe("subresources", () => {
   });
 });
 
+describe("what a Job can say and the simulator does not do", () => {
+  const spec = { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } };
+  const policy = { rules: [{ action: "Ignore", onPodConditions: [{ type: "DisruptionTarget" }] }] };
+  const cases = [
+    { more: { completionMode: "Indexed", completions: 2 }, named: "spec.completionMode: Indexed" },
+    { more: { podFailurePolicy: policy }, named: "spec.podFailurePolicy" },
+    { more: { successPolicy: { rules: [{ succeededCount: 1 }] } }, named: "spec.successPolicy" },
+  ];
+  it.each(cases)("is refused by its name: $named", async ({ more, named }) => {
+    const { ask } = await simulated();
+    const job = { metadata: { name: "j" }, spec: { ...spec, ...more } };
+    const { status, body } = await ask("POST", "/apis/batch/v1/namespaces/default/jobs", job);
+    expect([status, body.reason, body.message]).toEqual([501, "NotImplemented", `the simulator does not implement ${named}`]);
+    const cronJob = { metadata: { name: "c" }, spec: { schedule: "@every 1h", jobTemplate: { spec: job.spec } } };
+    const answer = await ask("POST", "/apis/batch/v1/namespaces/default/cronjobs", cronJob);
+    expect([answer.status, answer.body.message]).toEqual([501, `the simulator does not implement spec.jobTemplate.${named}`]);
+  });
+});
+
 describe("what goes wrong inside", () => {
   it("is answered with 500, and the server goes on", async () => {
     const { ask, core } = await simulated();
