@@ -10,7 +10,7 @@ import { createNamespace, untilPodsMayBeMade } from "./api/namespace.ts";
 import { type KubernetesObject, objectsOf, type Reference } from "./api/objects.ts";
 import { findBinaries, type SearchOptions } from "./binaries/binaries.ts";
 import { writeKubeconfig } from "./control-plane/kubeconfig.ts";
-import { KubectlError } from "./errors.ts";
+import { HelmError, KubectlError } from "./errors.ts";
 import type { ClusterDirectory } from "./state/directory.ts";
 
 export interface ListOptions {
@@ -116,14 +116,23 @@ export class ClusterAccess {
 
   /** Runs our own kubectl and answers with its output. */
   async kubectl(...args: readonly string[]): Promise<string> {
-    const kubectl = await this.kubectlPath();
+    return this.#run(await this.kubectlPath(), args, (outcome, stderr) => new KubectlError(args, outcome, stderr));
+  }
+
+  /** Runs our own Helm and answers with its output. Only those who call this wait for a Helm to be made. */
+  async helm(...args: readonly string[]): Promise<string> {
+    const { helm } = await findBinaries(["helm"], this.#search);
+    return this.#run(helm, args, (outcome, stderr) => new HelmError(args, outcome, stderr));
+  }
+
+  #run(program: string, args: readonly string[], failed: (outcome: string, stderr: string) => Error): Promise<string> {
     const argv = [`--kubeconfig=${this.kubeconfig}`, `--namespace=${this.defaultNamespace}`, ...args];
     // Its cache goes into our folder, and goes with it. A proxy could not reach 127.0.0.1, so nothing of the kind is passed on.
     const env = { PATH: process.env.PATH, HOME: this.#directory.data };
     return new Promise((done, fail) => {
-      execFile(kubectl, argv, { env, maxBuffer: 256 * 1024 * 1024 }, (error, stdout, stderr) => {
+      execFile(program, argv, { env, maxBuffer: 256 * 1024 * 1024 }, (error, stdout, stderr) => {
         if (error === null) done(stdout);
-        else fail(new KubectlError(args, error.signal ?? `exit code ${error.code}`, stderr));
+        else fail(failed(error.signal ?? `exit code ${error.code}`, stderr));
       });
     });
   }

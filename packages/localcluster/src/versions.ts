@@ -20,6 +20,9 @@ export const supportedVersions: readonly KubernetesVersion[] = [
   { minor: "1.32", patch: "1.32.2", etcd: "3.7.3", go: "1.26" },
 ];
 
+/** The Helm that installs charts: one for all, for it speaks to every Kubernetes of the table. */
+export const helmVersion = "4.3.1";
+
 /** What `startCluster()` starts when nobody says otherwise. */
 export const defaultVersion = "1.37";
 

@@ -1,5 +1,5 @@
 // One binary of one version: the noun of this folder.
-import type { KubernetesVersion } from "../versions.ts";
+import { helmVersion, type KubernetesVersion } from "../versions.ts";
 
 export type BinaryName =
   | "etcd"
@@ -8,21 +8,22 @@ export type BinaryName =
   | "kube-scheduler"
   | "kubelet"
   | "kube-proxy"
-  | "kubectl";
+  | "kubectl"
+  | "helm";
 
 export interface Binary {
   readonly name: BinaryName;
   /** Whose release it is part of. */
-  readonly project: "etcd" | "kubernetes";
+  readonly project: "etcd" | "kubernetes" | "helm";
   /** The version of that release, without a "v". */
   readonly version: string;
 }
 
 /** The binary that a Kubernetes of this version wants under this name. */
 export function binaryOf(name: BinaryName, kubernetes: KubernetesVersion): Binary {
-  return name === "etcd"
-    ? { name, project: "etcd", version: kubernetes.etcd }
-    : { name, project: "kubernetes", version: kubernetes.patch };
+  if (name === "etcd") return { name, project: "etcd", version: kubernetes.etcd };
+  if (name === "helm") return { name, project: "helm", version: helmVersion };
+  return { name, project: "kubernetes", version: kubernetes.patch };
 }
 
 /** For people: "kube-apiserver 1.37.1". */

@@ -2,6 +2,7 @@
 //
 //     <cache>/kubernetes/1.37.1/kube-apiserver     a finished binary
 //     <cache>/etcd/3.7.3/etcd
+//     <cache>/helm/4.3.1/helm
 //     <cache>/tmp/kubernetes-1.37.1-kubelet/…      work in progress, of whoever holds the lock on that folder
 //
 // A binary is in the cache only when it is whole: it is written in the work folder, flushed to the disk, and then renamed, so

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { silent } from "../progress.ts";
+import { helmVersion } from "../versions.ts";
 import { type BinaryName, findBinaries } from "./binaries.ts";
 import { type PretendedGo, pretendGo } from "./fixtures/go.ts";
 import { type ReleaseSite, releaseSite } from "./fixtures/release-site.ts";
@@ -32,6 +33,15 @@ it("builds etcd as a program of our own around its module", async () => {
   const go = pretendGo(site.cache, { upstream: { Module: { Path: "go.etcd.io/etcd/server/v3" }, Go: "1.26.0" } });
   await find("etcd", site, go);
   expect(go.told().module).toContain("func main() { etcdmain.Main(os.Args) }");
+});
+
+it("builds Helm from its module, and lets it know its patch version", async () => {
+  await using site = await releaseSite();
+  const go = pretendGo(site.cache, { upstream: { Module: { Path: "helm.sh/helm/v4" }, Go: "1.26.0" } });
+  await find("helm", site, go);
+  const { commands, module } = go.told();
+  expect(module).toContain(`require helm.sh/helm/v4 v${helmVersion}`);
+  expect(commands.at(-1)).toMatch(/version\.version=v\d+\.\d+\.\d+ .*helm\.sh\/helm\/v4\/cmd\/helm$/);
 });
 
 it("respects the GOFLAGS of the user, but not a workspace that happens to be around", async () => {

@@ -13,7 +13,7 @@ import type { Search } from "./search.ts";
 /** Builds the binary in this folder; returns its path there. */
 export async function build(binary: Binary, folder: string, search: Search): Promise<string> {
   const go = await findGo(folder, search);
-  const recipe = binary.project === "etcd" ? etcdRecipe() : kubernetesRecipe(binary);
+  const recipe = recipes[binary.project](binary);
   const path = join(folder, binary.name);
   await search.progress.during(`building ${describe(binary)} with Go ${go.version}`, async (detail) => {
     const upstream = await readUpstream(recipe.module, binary.version, go);
@@ -33,6 +33,12 @@ interface Recipe {
   /** The source of a program of our own, where upstream's is not in a module that can be asked for. */
   readonly main?: string;
 }
+
+const recipes: Readonly<Record<Binary["project"], (binary: Binary) => Recipe>> = {
+  kubernetes: kubernetesRecipe,
+  etcd: etcdRecipe,
+  helm: helmRecipe,
+};
 
 /** Without the stamped version, the API server tells its clients that it is v0.0.0, and many believe it. */
 function kubernetesRecipe({ name, version }: Binary): Recipe {
@@ -66,6 +72,12 @@ import (
 func main() { etcdmain.Main(os.Args) }
 `,
   };
+}
+
+/** It would say v4.3, without the patch. */
+function helmRecipe({ version }: Binary): Recipe {
+  const module = "helm.sh/helm/v4";
+  return { module, package: `${module}/cmd/helm`, linkerFlags: `-s -w -X ${module}/internal/version.version=v${version}` };
 }
 
 /** Upstream's go.mod, parsed by Go itself. */

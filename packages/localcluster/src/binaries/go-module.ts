@@ -1,7 +1,7 @@
 // The module that a build happens in. Kubernetes cannot be built by `go install k8s.io/kubernetes/cmd/…@v1.37.1`: its go.mod
 // replaces its own libraries by folders of its repository ("staging"), and Go refuses replacements in a module that is not the
 // main one. So we write a main module that asks for Kubernetes and puts the published versions of those libraries in their
-// place. The same text with no replacements builds etcd.
+// place. The same text with no replacements builds etcd and Helm.
 //
 // Never `go mod tidy` here: it also wants the modules of everybody's tests, some of which are nowhere to be found.
 

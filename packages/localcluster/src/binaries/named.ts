@@ -29,7 +29,7 @@ async function findInAssets(binary: Binary, search: Search): Promise<Outcome> {
   if (!folder) return { whyNot: `neither ${variableOf(binary.name)} nor KUBEBUILDER_ASSETS is set` };
   const path = resolve(join(folder, binary.name));
   if (!(await isExecutableFile(path))) return { whyNot: `KUBEBUILDER_ASSETS has no ${binary.name}: ${path} cannot be run` };
-  if (binary.project === "etcd" || !search.versionMatters) return { path };
+  if (binary.project !== "kubernetes" || !search.versionMatters) return { path };
   const minor = await minorVersionOf(path, binary.name, search);
   if (minor === search.kubernetes.minor) return { path };
   const whyNot = `${path} is of Kubernetes ${minor ?? "(it does not say)"}; expected ${search.kubernetes.minor}`;

@@ -8,16 +8,19 @@ import { silent } from "../progress.ts";
 import { type BinaryName, findBinaries } from "./binaries.ts";
 import { type Answer, publish, type ReleaseSite, releaseSite } from "./fixtures/release-site.ts";
 
-it.each<BinaryName>(["kube-apiserver", "etcd"])("downloads %s, verifies it and keeps it for the next run", async (name) => {
-  await using site = await releaseSite();
-  publish(site, name);
-  const first = await find(site, name);
-  expect(execFileSync(first).toString()).toBe(`${name}\n`);
-  expect(first.startsWith(site.cache)).toBe(true);
-  const asked = site.asked.length;
-  expect(await find(site, name)).toBe(first);
-  expect(site.asked).toHaveLength(asked);
-});
+it.each<BinaryName>(["kube-apiserver", "etcd", "helm"])(
+  "downloads %s, verifies it and keeps it for the next run",
+  async (name) => {
+    await using site = await releaseSite();
+    publish(site, name);
+    const first = await find(site, name);
+    expect(execFileSync(first).toString()).toBe(`${name}\n`);
+    expect(first.startsWith(site.cache)).toBe(true);
+    const asked = site.asked.length;
+    expect(await find(site, name)).toBe(first);
+    expect(site.asked).toHaveLength(asked);
+  },
+);
 
 it("makes only what is asked for", async () => {
   await using site = await releaseSite();

@@ -2,8 +2,9 @@
 //
 //     https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kube-apiserver (.sha256)
 //     https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-linux-amd64.tar.gz (SHA256SUMS)
+//     https://get.helm.sh/helm-v4.3.1-linux-amd64.tar.gz (.sha256sum)
 //
-// A mirror (LOCALCLUSTER_RELEASE_URL) serves both below one address: <mirror>/v1.37.1/bin/… and <mirror>/v3.7.3/etcd-….
+// A mirror (LOCALCLUSTER_RELEASE_URL) serves all below one address: <mirror>/v1.37.1/bin/…, <mirror>/v3.7.3/etcd-…, <mirror>/helm-….
 // The checksum is asked for first: it is small, so a machine without a way out learns that quickly.
 import { join } from "node:path";
 import { ChecksumError, DownloadError, reasonOf } from "../errors.ts";
@@ -13,7 +14,13 @@ import type { Search } from "./search.ts";
 
 /** Downloads the binary into this folder; returns its path there. */
 export function downloadRelease(binary: Binary, folder: string, search: Search): Promise<string> {
-  return binary.project === "etcd" ? downloadEtcd(binary, folder, search) : downloadKubernetes(binary, folder, search);
+  if (binary.project === "kubernetes") return downloadKubernetes(binary, folder, search);
+  return downloadArchived(
+    binary,
+    binary.project === "etcd" ? etcdArchive(binary, search) : helmArchive(binary, search),
+    folder,
+    search,
+  );
 }
 
 async function downloadKubernetes(binary: Binary, folder: string, search: Search): Promise<string> {
@@ -22,20 +29,37 @@ async function downloadKubernetes(binary: Binary, folder: string, search: Search
   return downloadVerified(binary, { url, sums: `${url}.sha256`, to: join(folder, binary.name) }, search);
 }
 
-async function downloadEtcd(binary: Binary, folder: string, search: Search): Promise<string> {
+interface Archive {
+  readonly url: string;
+  /** Where its checksum is. */
+  readonly sums: string;
+  /** The path of the binary in it. */
+  readonly member: string;
+}
+
+function etcdArchive({ version }: Binary, { mirror, architecture }: Search): Archive {
+  const folder = `${mirror ?? "https://github.com/etcd-io/etcd/releases/download"}/v${version}`;
+  const stem = `etcd-v${version}-linux-${architecture}`;
+  return { url: `${folder}/${stem}.tar.gz`, sums: `${folder}/SHA256SUMS`, member: `${stem}/etcd` };
+}
+
+function helmArchive({ version }: Binary, { mirror, architecture }: Search): Archive {
+  const url = `${mirror ?? "https://get.helm.sh"}/helm-v${version}-linux-${architecture}.tar.gz`;
+  return { url, sums: `${url}.sha256sum`, member: `linux-${architecture}/helm` };
+}
+
+async function downloadArchived(binary: Binary, archive: Archive, folder: string, search: Search): Promise<string> {
+  const { url, sums, member } = archive;
   const { env, signal } = search;
-  const site = search.mirror ?? "https://github.com/etcd-io/etcd/releases/download";
-  const stem = `etcd-v${binary.version}-linux-${search.architecture}`;
-  const url = `${site}/v${binary.version}/${stem}.tar.gz`;
-  const to = join(folder, "etcd.tar.gz");
-  await downloadVerified(binary, { url, sums: `${site}/v${binary.version}/SHA256SUMS`, to }, search);
+  const to = join(folder, "archive.tar.gz");
+  await downloadVerified(binary, { url, sums, to }, search);
   // Not the owner of the archive: root's tar would hand the file to whatever user has that number here.
-  const extract = ["-xzf", to, "-C", folder, "--no-same-owner", "--strip-components=1", `${stem}/etcd`];
+  const extract = ["-xzf", to, "-C", folder, "--no-same-owner", "--strip-components=1", member];
   await run("tar", extract, { env, signal }).catch((error) => {
     signal?.throwIfAborted();
     throw new DownloadError(url, `cannot be unpacked: ${reasonOf(error)}`, error);
   });
-  return join(folder, "etcd");
+  return join(folder, binary.name);
 }
 
 interface Source {

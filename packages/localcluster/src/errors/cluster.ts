@@ -140,6 +140,12 @@ export class EventuallyError extends LocalClusterError {
   }
 }
 
+export class HelmError extends LocalClusterError {
+  constructor(args: readonly string[], outcome: string, stderr: string) {
+    super("HELM", `helm ${args.join(" ")}: ${outcome}\n${stderr.trimEnd()}`);
+  }
+}
+
 export class KubectlError extends LocalClusterError {
   constructor(args: readonly string[], outcome: string, stderr: string) {
     super("KUBECTL", `kubectl ${args.join(" ")}: ${outcome}\n${stderr.trimEnd()}`);
