@@ -1,0 +1,271 @@
+// The order of the questions: every row is a world in which more than one reason holds, and says which one is told.
+import { describe, expect, it } from "vitest";
+import { bytes, mib } from "../model/bytes.ts";
+import { holdReasons, raiseReasons } from "../model/reasons.ts";
+import {
+  aContainerSeen,
+  anAction,
+  anApp,
+  anAppWith,
+  anIntent,
+  aPodSeen,
+  aPolicy,
+  aRecord,
+  now,
+  samplesOf,
+} from "../model/seen.fixture.ts";
+import type { AppSeen, ContainerSeen, PodSeen } from "../model/seen.ts";
+import { decisionOf, inputsFor, reasonOf, verdictOf } from "./verdict.fixture.ts";
+import { verdictsOn } from "./verdict.ts";
+
+const hot: Partial<ContainerSeen> = { samples: samplesOf([370, 370, 370]) };
+const world = (app: Partial<AppSeen> = {}, container: Partial<ContainerSeen> = hot, pod: Partial<PodSeen> = {}) =>
+  anAppWith(container, app, pod);
+const vpa = { rival: { name: "VerticalPodAutoscaler/web", kind: "VPA" } } as const;
+const hpa = { rival: { name: "HorizontalPodAutoscaler/web", kind: "HPA" } } as const;
+const off = { metrics: { available: false, freshForMs: 60_000, unavailableForMs: 90_000, problem: "ECONNREFUSED" } };
+const paused = aPolicy({ paused: true });
+const open = (different = {}) => ({ record: aRecord({ intents: [anIntent(different)] }) });
+const learned = (ageMs: number) =>
+  aRecord({ learned: [{ container: "memhog", limit: mib(1024), request: mib(600), atMs: now - ageMs }] });
+
+const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly reason: string }[] = [
+  { name: "a hot container is raised", seen: world(), reason: "ThresholdCrossed" },
+  { name: "a quiet one is not", seen: anApp(), reason: "BelowThreshold" },
+  {
+    name: "a pod that goes away, before everything",
+    seen: world({ policies: [paused] }, hot, { deleting: true, monitored: false }),
+    reason: "Terminating",
+  },
+  {
+    name: "the annotation, before the AppMonitors",
+    seen: world({ policies: [] }, hot, { monitored: false }),
+    reason: "NotMonitored",
+  },
+  { name: "no AppMonitor, before the missing limit", seen: world({ policies: [] }, { limit: undefined }), reason: "NoMonitor" },
+  {
+    name: "F2: two AppMonitors, though one is paused",
+    seen: world({ policies: [paused, aPolicy({ uid: "b" })] }),
+    reason: "AmbiguousMonitor",
+  },
+  { name: "E4: paused, before the missing limit", seen: world({ policies: [paused] }, { limit: undefined }), reason: "Paused" },
+  { name: "no limit, before a VPA", seen: world(vpa, { ...hot, limit: undefined }), reason: "NoLimit" },
+  { name: "a limit of 0 is none", seen: world({}, { ...hot, limit: bytes(0), request: bytes(0) }), reason: "NoLimit" },
+  { name: "F1: a VPA, before what is under way", seen: world({ ...vpa, ...open() }), reason: "AnotherAutoscaler" },
+  { name: "what is under way, before the metrics", seen: world({ ...open(), ...off }), reason: "ResizeInProgress" },
+  {
+    name: "a copy that is under way holds the original",
+    seen: world(open({ road: "CopyPod", copy: "memhog-autoscaled" })),
+    reason: "ResizeInProgress",
+  },
+  {
+    name: "a copy that is under way holds the copy",
+    seen: world(open({ road: "CopyPod", pod: { name: "a", uid: "a" } }), hot, { copyOf: "a" }),
+    reason: "ResizeInProgress",
+  },
+  {
+    name: "a rollout holds every pod of the app",
+    seen: world(open({ road: "Template", pod: { name: "a", uid: "a" } })),
+    reason: "RolloutInProgress",
+  },
+  {
+    name: "a raise in place of another pod holds nobody",
+    seen: world(open({ pod: { name: "a", uid: "a" } })),
+    reason: "ThresholdCrossed",
+  },
+  {
+    name: "a request that waits for room holds nobody",
+    seen: world(open({ limitsApplied: true, atMs: now - 70_000 })),
+    reason: "ThresholdCrossed",
+  },
+  { name: "what was refused says so", seen: world(open({ waitingFor: "Refused: exceeded quota" })), reason: "Refused" },
+  {
+    name: "D4: what the kubelet deferred waits",
+    seen: world(open(), hot, { resize: { state: "deferred" } }),
+    reason: "ResizeDeferred",
+  },
+  {
+    name: "a resize by another's hand holds too",
+    seen: world({}, hot, { resize: { state: "inProgress" } }),
+    reason: "ResizeInProgress",
+  },
+  {
+    name: "a resize that ended in an error can be mended by a raise",
+    seen: world({}, hot, { resize: { state: "error" } }),
+    reason: "ThresholdCrossed",
+  },
+  {
+    name: "what was learned, before missing metrics",
+    seen: world({ ...off, record: learned(7_200_000) }),
+    reason: "LearnedBefore",
+  },
+  {
+    name: "what was learned is not for pods that were there before",
+    seen: world({ record: learned(60_000) }, {}),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "what was learned is not worth a redeployment",
+    seen: world({ record: learned(7_200_000), cluster: { inPlace: false, resizeAfterOomKill: false } }, {}),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "what was learned and is capped away is no news",
+    seen: world({ record: learned(7_200_000), policies: [aPolicy({ maxMemory: mib(384) })] }, {}),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "what was learned and did not fit is not tried again",
+    seen: world(
+      { record: { ...learned(7_200_000), actions: [anAction({ reason: "LearnedBefore", outcome: "Infeasible" })] } },
+      {},
+    ),
+    reason: "BelowThreshold",
+  },
+  { name: "a container that does not run, before missing metrics", seen: world(off, { running: false }), reason: "NotRunning" },
+  { name: "a pod that does not run yet", seen: world({}, { running: false }, { phase: "Pending" }), reason: "NotRunning" },
+  { name: "M1: missing metrics, though the last samples look fresh", seen: world(off), reason: "MetricsUnavailable" },
+  { name: "M2: no sample is not zero, and not a crossing", seen: world({}, { samples: [], badSamples: 3 }), reason: "NoSample" },
+  {
+    name: "M2: a sample that is too old decides nothing",
+    seen: world({}, { samples: samplesOf([370, 380], 12_000, 60_001) }),
+    reason: "SampleStale",
+  },
+  {
+    name: "M2: a sample that is just fresh decides",
+    seen: world({}, { samples: samplesOf([370, 380], 12_000, 60_000) }),
+    reason: "ThresholdCrossed",
+  },
+  {
+    name: "M2: a sample of no age decides nothing",
+    seen: world({}, { samples: [{ bytes: mib(380), ageMs: Number.NaN }] }),
+    reason: "NoSample",
+  },
+  {
+    name: "M2: a sample from the future decides nothing",
+    seen: world({}, { samples: [{ bytes: mib(380), ageMs: -1 }] }),
+    reason: "NoSample",
+  },
+  {
+    name: "M2: of samples only the newest crosses",
+    seen: world({}, { samples: samplesOf([380, 380, 100]) }),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "the trend, before the threshold is reached",
+    seen: world({}, { samples: samplesOf([0, 120], 12_000, 8_000) }),
+    reason: "WillRunOut",
+  },
+  {
+    name: "no trend where lookaheadSeconds is 0",
+    seen: world({ policies: [aPolicy({ lookaheadMs: 0 })] }, { samples: samplesOf([0, 120], 12_000, 8_000) }),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "the threshold, where the trend says the same",
+    seen: world({}, { samples: samplesOf([180, 300]) }),
+    reason: "ThresholdCrossed",
+  },
+  {
+    name: "Recommend, in place of a raise",
+    seen: world({ policies: [aPolicy({ strategy: "Recommend" })] }),
+    reason: "RecommendOnly",
+  },
+  {
+    name: "the cap, before Recommend: nothing could be done anyway",
+    seen: world({ policies: [aPolicy({ strategy: "Recommend", maxMemory: mib(384) })] }),
+    reason: "AtCeiling",
+  },
+  {
+    name: "F1: an HPA that would have to watch a redeployment",
+    seen: world({ ...hpa, policies: [aPolicy({ strategy: "Redeploy" })] }),
+    reason: "AnotherAutoscaler",
+  },
+  {
+    name: "F1: an HPA where request and limit are one",
+    seen: world(hpa, { ...hot, request: mib(384) }, { qos: "Guaranteed" }),
+    reason: "AnotherAutoscaler",
+  },
+  { name: "F1: an HPA is not named where nothing is due", seen: world(hpa, {}, { qos: "Guaranteed" }), reason: "BelowThreshold" },
+];
+
+it.each(cases)("$name", ({ seen, reason }) => expect(reasonOf(seen)).toBe(reason));
+
+it("gives no reason that is not in the list", () => {
+  for (const { seen } of cases) expect({ ...raiseReasons, ...holdReasons }).toHaveProperty(reasonOf(seen));
+});
+
+describe("the contract of the seeds", () => {
+  it("makes 512Mi/768Mi of 256Mi/384Mi at exactly 75 %", () => {
+    const seen = anAppWith({ samples: samplesOf([288]) });
+    expect(decisionOf(seen)).toEqual({
+      kind: "raise",
+      reason: "ThresholdCrossed",
+      detail: "288Mi of 384Mi are used: 75.0 %, the threshold is 75 %",
+      from: { limit: mib(384), request: mib(256) },
+      wanted: { limit: mib(768), request: mib(512) },
+      granted: { limit: mib(768), request: mib(512) },
+    });
+  });
+
+  it("raises once for one crossing: by the limit of the spec, though the kubelet has not confirmed it", () => {
+    const asked = { limit: mib(768), request: mib(512), appliedLimit: mib(384), samples: samplesOf([288]) };
+    expect(reasonOf(anAppWith(asked))).toBe("BelowThreshold");
+  });
+});
+
+it("F1: beside an HPA by memory utilisation only the limit grows", () => {
+  expect(decisionOf(world(hpa))).toMatchObject({ kind: "raise", granted: { limit: mib(768), request: mib(256) } });
+});
+
+it("tells people to whom they may turn about an HPA", () => {
+  const decision = decisionOf(world({ ...hpa, policies: [aPolicy({ strategy: "Redeploy" })] }));
+  expect(decision).toMatchObject({ wanted: { limit: mib(768) } });
+  expect(decision.detail).toBe("HorizontalPodAutoscaler/web scales by memory utilisation, and it would have to be redeployed");
+});
+
+it("gives a new pod what was learned, request included", () => {
+  expect(decisionOf(world({ record: learned(7_200_000) }))).toMatchObject({
+    reason: "LearnedBefore",
+    granted: { limit: mib(1024), request: mib(600) },
+  });
+});
+
+it("M1: says since when there are no metrics, and why", () => {
+  expect(decisionOf(world(off)).detail).toBe("Prometheus has not answered for 90 s: ECONNREFUSED");
+});
+
+it("M3: the samples of a neighbour decide nothing: of six replicas only the hot one grows", () => {
+  const pods = Array.from({ length: 6 }, (_, i) =>
+    aPodSeen({
+      name: `memhog-${i}`,
+      uid: `pod-${i}`,
+      containers: [aContainerSeen(i === 3 ? hot : {}), aContainerSeen({ name: "proxy" })],
+    }),
+  );
+  const raised = verdictsOn(anApp({ pods })).filter(({ decision }) => decision.kind === "raise");
+  expect(raised.map(({ pod, container }) => `${pod.name}/${container}`)).toEqual(["memhog-3/memhog"]);
+});
+
+it("judges sidecars as it judges containers", () => {
+  expect(reasonOf(world({}, { ...hot, sidecar: true }))).toBe("ThresholdCrossed");
+});
+
+it("tells the numbers behind a verdict, also of a container that is left alone", () => {
+  expect(inputsFor(anAppWith({ samples: samplesOf([120, 132], 12_000, 2_000) }))).toMatchObject({
+    usage: mib(132),
+    sampleAgeMs: 2_000,
+    limit: mib(384),
+    request: mib(256),
+    thresholdBytes: mib(288),
+    growth: mib(1),
+    runsOutInMs: 250_000,
+    cooldownLeftMs: 0,
+    raisesLastHour: 0,
+  });
+  expect(inputsFor(world({ policies: [] }))).toMatchObject({ usage: mib(370), limit: mib(384), thresholdBytes: undefined });
+});
+
+it("is the same for the same world", () => {
+  for (const { seen } of cases) expect(verdictOf(structuredClone(seen))).toEqual(verdictOf(seen));
+});
