@@ -1,0 +1,119 @@
+// Everything a decision about one app rests on, as plain values: from caches, and from the samples of the last poll. Nothing here
+// judges, and nothing is written. A folder tour:
+//
+//     kinds.ts            what is watched, what is kept of it (facts/), and how it is found again
+//     app-of.ts           pod → app → key                 watches.ts     which change concerns which app
+//     memory-poller.ts    one question to Prometheus per interval (prometheus/), samples with their ages
+//     pods.ts, template.ts, policy.ts, abilities.ts, raise-witness.ts     the parts of what is seen
+//     observe.ts          puts them together
+//
+// Everything of an app is in one namespace, and nothing is looked up in another (promise T1): there is no place in which an
+// AppMonitor could name one.
+import type { CachedObjects, Clock, Discovery, ObjectRef } from "@memhog/runtime";
+import { AppMemory } from "../api/app-memory.ts";
+import { readRecord } from "../api/record.ts";
+import type { AppName, AppSeen, NamespaceLimits } from "../model/seen.ts";
+import { abilitiesOf } from "./abilities.ts";
+import { appMemoryName, appNamedBy, appOf, appText, parseApp } from "./app-of.ts";
+import {
+  autoscalersByTarget,
+  memoriesUnderWay,
+  monitorsByNamespace,
+  quotasByNamespace,
+  rangesByNamespace,
+  watchedPods,
+} from "./kinds.ts";
+import type { MemoryPoller } from "./memory-poller.ts";
+import { type KeptPod, kubeletsResizeAfterOomKill, podSeen, podsOf, vpaOf } from "./pods.ts";
+import { policiesFor } from "./policy.ts";
+import type { RaiseWitness } from "./raise-witness.ts";
+import { templateOf } from "./template.ts";
+
+/** What is needed of a reconciler's context. */
+export interface ObserveContext extends Pick<CachedObjects, "get" | "lookup"> {
+  readonly client: { readonly discovery: Pick<Discovery, "hasSubresource" | "version"> };
+  readonly clock: Pick<Clock, "now">;
+  readonly signal: AbortSignal;
+}
+
+/** What there is beside the caches. */
+export interface ObserveWorld {
+  readonly memory: Pick<MemoryPoller, "samplesOf" | "metrics">;
+  readonly raises: Pick<RaiseWitness, "ago">;
+  /** Nodes are watched (see `watches`). Without them nothing is known about room on them, and no cap comes from them. */
+  readonly nodes: boolean;
+}
+
+/** What can be seen of the app with this key; undefined if there is nothing: no pods, and no memory of any. */
+export async function observe(ref: ObjectRef, ctx: ObserveContext, world: ObserveWorld): Promise<AppSeen | undefined> {
+  const memory = ctx.get(AppMemory, ref);
+  const app = memory === undefined ? appBehind(ref, ctx) : parseApp(ref.namespace ?? "", memory.spec.app);
+  if (app === undefined) return undefined;
+  const kept = podsOf(app, ctx);
+  if (kept.length === 0 && memory === undefined) return undefined;
+  const policies = policiesOf(app, kept, ctx);
+  const metric = policies.length === 1 ? (policies[0]?.metric ?? "WorkingSet") : "WorkingSet";
+  const tools = { cached: ctx, memory: world.memory, metric, nodes: world.nodes };
+  const pods = kept.map((pod) => podSeen(pod, tools));
+  const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
+  return {
+    app,
+    nowMs: ctx.clock.now(),
+    policies,
+    record: readRecord(memory),
+    pods,
+    template: templateOf(app, pods, ctx),
+    limits: limitsOf(app, ctx),
+    metrics: world.memory.metrics(),
+    cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
+    rival: rivalOf(app, kept, ctx),
+    underWayElsewhere: underWayElsewhere(ref, ctx),
+    raisedAgoMs: world.raises.ago(pods.map(({ uid }) => uid)),
+  };
+}
+
+/**
+ * The app of a key that has no AppMemory yet. Nearly always the key says it; one that had to be shortened is looked for among the
+ * pods of the namespace.
+ */
+function appBehind(ref: ObjectRef, cached: ObserveContext): AppName | undefined {
+  const named = appNamedBy(ref);
+  if (named !== undefined && podsOf(named, cached).length > 0) return named;
+  const isShortened = /-[b-df-hj-np-tv-xz2-9]{10}$/.test(ref.name);
+  if (!isShortened) return named;
+  const apps = cached.lookup(watchedPods, ref.namespace ?? "").map((pod) => appOf(pod, cached));
+  return apps.find((app) => app !== undefined && appMemoryName(app) === ref.name);
+}
+
+function policiesOf({ namespace }: AppName, pods: readonly KeptPod[], cached: ObserveContext) {
+  const labels = pods.flatMap(({ metadata, facts }) => (facts.watched === undefined ? [] : [metadata.labels]));
+  return policiesFor(cached.lookup(monitorsByNamespace, namespace), labels);
+}
+
+function limitsOf({ namespace }: AppName, cached: ObserveContext): NamespaceLimits {
+  const ranges = cached.lookup(rangesByNamespace, namespace);
+  const quotas = cached.lookup(quotasByNamespace, namespace);
+  return {
+    ranges: ranges.flatMap(({ metadata: { name }, facts }) => facts.map((range) => ({ name, ...range }))),
+    quotas: quotas.flatMap(({ metadata: { name }, facts }) => facts.map((quota) => ({ name, ...quota }))),
+  };
+}
+
+/** A VPA sets requests and limits itself; an HPA by memory utilisation only minds the request. The VPA is named first. */
+function rivalOf(app: AppName, pods: readonly KeptPod[], cached: ObserveContext): AppSeen["rival"] {
+  const vpa = vpaOf(pods);
+  if (vpa !== undefined) return { name: vpa, kind: "VPA" };
+  const [hpa] = cached.lookup(autoscalersByTarget, `${app.namespace}/${appText(app)}`);
+  return hpa && { name: `HorizontalPodAutoscaler/${hpa.metadata.name}`, kind: "HPA" };
+}
+
+/** What waits for room or for a person does not stand in anybody's way. */
+function underWayElsewhere({ namespace, name }: ObjectRef, cached: ObserveContext): number {
+  const others = cached
+    .lookup(memoriesUnderWay, "under way")
+    .filter(({ metadata }) => metadata.namespace !== namespace || metadata.name !== name);
+  const busy = others
+    .flatMap(({ status }) => status?.intents ?? [])
+    .filter((intent) => !intent.limitsApplied && !intent.waitingFor);
+  return busy.length;
+}
