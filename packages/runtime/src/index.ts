@@ -10,7 +10,7 @@ export { type LogOptions, makeLogger } from "./operator/logs.ts";
 export { type OperatorManifestsOptions, operatorManifests, type Variant } from "./operator/manifests.ts";
 export type { OperatorMetrics } from "./operator/metrics.ts";
 /** For metrics of one's own, which `operator.metrics.registry` takes: the same prom-client that we count with. */
-export { Counter, Gauge, Histogram } from "prom-client";
+export { Counter, Gauge, Histogram } from "./operator/prometheus.ts";
 export { type Operator, operator } from "./operator/operator.ts";
 export type { ElectionOptions, OperatorOptions, WebhookOptions } from "./operator/options.ts";
 

@@ -1,5 +1,5 @@
 // Small HTTP servers for probes, Prometheus and people: plain text and JSON, GET only, never more than a page.
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AddressError } from "./errors.ts";
 
@@ -22,6 +22,8 @@ export interface Endpoint {
 export async function listenAt(address: string, routes: Readonly<Record<string, Route>>): Promise<Endpoint | undefined> {
   if (address === "0") return undefined;
   const { host, port } = parseAddress(address);
+  // Not by `import`: that looks at every export of the module, one of which is WebSocket, which loads all of Node's fetch.
+  const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(async (request, response) => {
     const { status = 200, type = "text/plain; charset=utf-8", body } = await replyTo(request, routes);
     response.writeHead(status, { "content-type": type, "x-content-type-options": "nosniff" }).end(body);

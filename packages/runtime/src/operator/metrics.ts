@@ -2,12 +2,12 @@
 // Prometheus; this is where the counts get their registry. One registry per operator, none for the process: two operators
 // in one test must not add up.
 
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observer } from "../client/observer.ts";
 import type { Cancel } from "../concurrency/environment.ts";
 import type { Metrics } from "../controller/metrics.ts";
 import type { WebhookReporter } from "../webhook/server.ts";
 import { type CounterName, counters, type GaugeName, gauges, type HistogramName, histograms } from "./metric-names.ts";
+import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

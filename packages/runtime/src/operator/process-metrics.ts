@@ -1,9 +1,9 @@
 // What Prometheus' own libraries say about a process, as far as it answers questions about an operator: is it up, since
 // when, and what does it cost?
 
-import { Counter, Gauge } from "prom-client";
 import type { Clock } from "../concurrency/environment.ts";
 import type { OperatorMetrics } from "./metrics.ts";
+import { Counter, Gauge } from "./prometheus.ts";
 
 export function addProcessMetrics({ registry }: OperatorMetrics, clock: Clock): void {
   const registers = [registry];
