@@ -65,6 +65,12 @@ describe("the simulated Prometheus", () => {
     expect(await prometheus.request({ method: "GET", path })).toMatchObject({ status, body });
   });
 
+  it("says when it answers, by its own clock", async () => {
+    const { prometheus } = await world();
+    const { headers } = await prometheus.request({ method: "GET", path: "/api/v1/query", query: { query: "memory[1m]" } });
+    expect(headers.date).toBe("Thu, 01 Jan 2026 00:00:16 GMT");
+  });
+
   it("says what it is", async () => {
     const { prometheus } = await world();
     const { body } = await prometheus.request({ method: "GET", path: "/api/v1/status/buildinfo" });

@@ -63,8 +63,11 @@ export function startPrometheus(options: PrometheusOptions): SimulatedPrometheus
     store,
     stop,
     scrape: () => scraper.scrapeAll(),
-    request: (request) =>
-      answerUnder(faults.onRequest?.(request), { clock, signal: request.signal, answer: () => answerTo(request, tools) }),
+    request: async (request) => {
+      const answer = () => answerTo(request, tools);
+      const given = await answerUnder(faults.onRequest?.(request), { clock, signal: request.signal, answer });
+      return { ...given, headers: { date: new Date(clock.now()).toUTCString(), ...given.headers } };
+    },
     [Symbol.dispose]: stop,
   };
 }
