@@ -2,13 +2,16 @@ import { anObject } from "@memhog/runtime/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bytes, mib } from "../model/bytes.ts";
-import { aPlan, aSummary, aVerdict, someInputs } from "../model/plan.fixture.ts";
+import { aPlan, aVerdict } from "../model/plan.fixture.ts";
+import type { Inputs, Summary } from "../model/plan.ts";
 import { type AppRecord, emptyRecord } from "../model/record.ts";
 import { anIntent, aRecord } from "../model/seen.fixture.ts";
 import { AppMemory } from "./app-memory.ts";
 import { readRecord } from "./record.ts";
 import { statusOf } from "./status.ts";
 
+const aSummary = (different: Partial<Summary>): Summary => ({ ...aPlan().summary, ...different });
+const someInputs = (different: Partial<Inputs>): Inputs => ({ ...aVerdict().inputs, ...different });
 const now = 1_800_000_000_000;
 const stored = (status: unknown) => anObject(AppMemory, { spec: { app: "Deployment/web" }, status } as never);
 const written = (record: AppRecord) => JSON.parse(JSON.stringify(statusOf(aPlan({ record }), undefined, now)));

@@ -1,0 +1,146 @@
+import { ConfigMap, EndpointSlice, Pod, Service, ServiceAccount, type Stored, TransportError } from "@memhog/runtime";
+import { describe, expect, it } from "vitest";
+import { copyOfLabel } from "../api/names.ts";
+import type { Command } from "../model/plan.ts";
+import { intentOn, memory, ready, resourcesIn, stage } from "./stage.fixture.ts";
+
+const copy = "hungry-autoscaled";
+const createOf = (pod: Stored<Pod>): Command => ({ do: "createCopy", intent: intentOn(pod, { road: "CopyPod", copy }), copy });
+const deleteOf = (of: Stored<Pod>, pod: Stored<Pod>, why: "Replaced" | "NotReady"): Command => ({
+  do: "deletePod",
+  intent: intentOn(of, { road: "CopyPod", copy }),
+  name: pod.metadata.name,
+  uid: pod.metadata.uid,
+  why,
+});
+
+describe("redeploying a bare pod", () => {
+  it("makes a copy that keeps volumes, sidecar, labels and account, and stays in its Service", async () => {
+    await using at = await stage();
+    const { client, namespace } = at;
+    await client.create(ServiceAccount, { metadata: { namespace, name: "keeper" } });
+    await client.create(ConfigMap, { metadata: { namespace, name: "settings" } });
+    await client.create(Service, {
+      metadata: { namespace, name: "hungry" },
+      spec: { selector: { app: "hungry" }, ports: [{ port: 80 }] },
+    });
+    const mount = [{ name: "settings", mountPath: "/settings" }];
+    const pod = await at.make("hungry", {
+      metadata: { labels: { app: "hungry" }, annotations: { "app-monitor.kubedemo.com/monitor": "true", note: "kept" } },
+      spec: {
+        serviceAccountName: "keeper",
+        volumes: [{ name: "settings", configMap: { name: "settings" } }],
+        containers: [
+          { name: "main", image: "example.com/none", resources: memory("256Mi", "384Mi"), volumeMounts: mount },
+          { name: "side", image: "example.com/none", volumeMounts: mount },
+        ],
+      },
+    });
+    expect(await at.act(createOf(pod))).toMatchObject({ ended: "done" });
+    const made = await client.get(Pod, { namespace, name: copy });
+    expect(resourcesIn(made.spec)).toMatchObject({ main: memory("512Mi", "768Mi"), side: {} });
+    expect(made.metadata.labels).toEqual({ app: "hungry", [copyOfLabel]: pod.metadata.uid });
+    expect(made.metadata.annotations).toMatchObject({ note: "kept", "app-monitor.kubedemo.com/monitor": "true" });
+    // What is injected is injected once, under a name of its own; all else is as in the original.
+    const plain = (given: Stored<Pod>) =>
+      JSON.parse(
+        JSON.stringify(given.spec)
+          .replaceAll(/kube-api-access-\w+/g, "token")
+          .replaceAll("768Mi", "384Mi")
+          .replaceAll("512Mi", "256Mi"),
+      );
+    expect(plain(made)).toEqual(plain(pod));
+    await at.say("hungry", { ...ready, podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] });
+    await at.say(copy, { ...ready, podIP: "10.0.0.2", podIPs: [{ ip: "10.0.0.2" }] });
+    await at.cluster.eventually(
+      async () => (await client.list(EndpointSlice, { namespace, labelSelector: "kubernetes.io/service-name=hungry" })).items,
+      (slices) => slices.some(({ endpoints }) => endpoints?.some(({ targetRef }) => targetRef?.name === copy)),
+    );
+  });
+
+  it("makes one copy, however often it is asked (C4)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    const before = await at.act(createOf(pod));
+    const made = await at.get(copy);
+    expect([before.ended, (await at.act(createOf(pod))).ended]).toEqual(["done", "done"]);
+    expect((await at.get(copy))?.metadata.uid).toBe(made?.metadata.uid);
+    expect((await at.client.list(Pod, { namespace: at.namespace })).items).toHaveLength(2);
+  });
+
+  it("does not assume anything about a create whose answer was lost; the next time finds the copy (C2)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    const lost: typeof at.client = {
+      ...at.client,
+      create: async (...call) => {
+        await at.client.create(...call);
+        throw new TransportError("the connection was reset", { outcome: "unknown" });
+      },
+    };
+    expect(await at.act(createOf(pod), { as: lost })).toMatchObject({ ended: "unknown", error: expect.any(TransportError) });
+    expect(await at.act(createOf(pod))).toMatchObject({ ended: "done" });
+    expect((await at.client.list(Pod, { namespace: at.namespace })).items).toHaveLength(2);
+  });
+
+  it("leaves a stranger of that name alone, and says so", async () => {
+    await using at = await stage();
+    const stranger = await at.make(copy);
+    expect(await at.act(createOf(await at.make("hungry")))).toMatchObject({
+      ended: "refused",
+      detail: expect.stringContaining(copy),
+    });
+    expect((await at.get(copy))?.metadata.uid).toBe(stranger.metadata.uid);
+  });
+
+  it("removes the original only while its copy is Ready (D2)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({
+      ended: "changed",
+      detail: expect.stringContaining("not there"),
+    });
+    await at.act(createOf(pod));
+    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({
+      ended: "changed",
+      detail: expect.stringContaining("not Ready"),
+    });
+    expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
+    await at.say(copy, ready);
+    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({ ended: "done" });
+    await at.cluster.eventually(
+      () => at.get("hungry"),
+      (found) => found === undefined,
+    );
+    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({ ended: "gone" });
+    expect((await at.get(copy))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it("removes a copy that is not Ready, but none that became so, and never a pod that is no copy (C4)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    expect(await at.act(deleteOf(pod, pod, "NotReady"))).toMatchObject({
+      ended: "changed",
+      detail: expect.stringContaining("not the copy"),
+    });
+    await at.act(createOf(pod));
+    const made = await at.client.get(Pod, { namespace: at.namespace, name: copy });
+    await at.say(copy, ready);
+    expect(await at.act(deleteOf(pod, made, "NotReady"))).toMatchObject({ ended: "changed" });
+    await at.say(copy, { conditions: [{ type: "Ready", status: "False" }] });
+    expect(await at.act(deleteOf(pod, made, "NotReady"))).toMatchObject({ ended: "done" });
+    await at.cluster.eventually(
+      () => at.get(copy),
+      (found) => found === undefined,
+    );
+    expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it("is stopped by the annotation (E4)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    await at.annotate("hungry", "false");
+    expect(await at.act(createOf(pod))).toMatchObject({ ended: "stopped" });
+    expect(await at.get(copy)).toBeUndefined();
+  });
+});
