@@ -20,6 +20,20 @@ describe("a Memcached", () => {
     expect(on.undesired).toHaveLength(2);
   });
 
+  it("has as many again after servers were killed, and names those that are there now", async () => {
+    await using on = await stage();
+    await on.start();
+    await on.ask("a", { size: 3 });
+    const before = (await on.settled("a", 3))?.status?.nodes ?? [];
+    for (const name of before.slice(1)) await on.client.delete(Pod, { namespace: on.namespace, name });
+    const after = await on.says("a", ({ status }) => {
+      const nodes = status?.nodes ?? [];
+      return status?.readyReplicas === 3 && nodes.filter((name) => !before.includes(name)).length === 2;
+    });
+    expect(after?.status?.nodes).toEqual((await on.pods()).map(({ metadata }) => metadata.name).sort());
+    expect(after?.status?.nodes).toContain(before[0]);
+  });
+
   it("changes its version server by server, and says so when it has ended", async () => {
     await using on = await stage();
     await on.start();

@@ -1,6 +1,5 @@
 // The webhooks, as an API server asks them, with certificates that are exchanged while they are served.
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { connect as connectTls } from "node:tls";
 import {
   connect,
@@ -13,20 +12,12 @@ import {
   ValidatingWebhookConfiguration,
   webhookConfigurations,
 } from "@memhog/runtime";
+import { freePort } from "@memhog/runtime/testing";
 import { testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { Memcached } from "./api.ts";
 import { memcacheds } from "./memcacheds.ts";
 import { webhooks } from "./webhooks.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** An operator with webhooks, and a clock that can be put forward. */
 async function stage() {

@@ -11,6 +11,7 @@ export type { EventuallyOptions } from "./testing/eventually.ts";
 export { eventually, NeverHeldError } from "./testing/eventually.ts";
 export type { Fault, FaultPlan } from "./testing/fault.ts";
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./testing/fault-proxy.ts";
+export { freePort } from "./testing/free-port.ts";
 export { type JournaledClientOptions, journaledClient } from "./testing/journaled-client.ts";
 export {
   killAtEveryWrite,

@@ -13,6 +13,7 @@ import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Event } from "../objects/kinds/events.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { clientOf } from "../testing/cluster-client.ts";
+import { freePort } from "../testing/free-port.ts";
 import { allowed, denied } from "../webhook/admission.ts";
 import { webhookConfigurations } from "../webhook/configuration.ts";
 import { validate } from "../webhook/webhooks.ts";
@@ -179,13 +180,3 @@ const secretOf = (name: string) => ({
   ...{ apiVersion: "v1", kind: "Secret" },
   metadata: { namespace: "default", name: `${name}-webhook-certificates` },
 });
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
