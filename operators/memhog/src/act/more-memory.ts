@@ -26,9 +26,7 @@ export interface GrownContainers {
 /** What is to be written, or undefined if everything is so already. */
 export function growth(spec: ContainersOf, changes: readonly Change[], parts: readonly Part[]): GrownContainers | undefined {
   const of = (containers: readonly Container[] = []) => containers.flatMap((container) => grow(container, changes, parts));
-  const [containers, initContainers] = [of(spec.containers), of(spec.initContainers)];
-  if (containers.length + initContainers.length === 0) return undefined;
-  return { ...(containers.length > 0 && { containers }), ...(initContainers.length > 0 && { initContainers }) };
+  return inLists(of(spec.containers), of(spec.initContainers));
 }
 
 function grow({ name, resources }: Container, changes: readonly Change[], parts: readonly Part[]): readonly Grown[] {
@@ -39,6 +37,28 @@ function grow({ name, resources }: Container, changes: readonly Change[], parts:
     return value === undefined || memoryOf(resources?.[part]) >= value ? [] : [[part, { memory: quantityText(value) }] as const];
   });
   return more.length === 0 ? [] : [{ name, resources: Object.fromEntries(more) }];
+}
+
+/**
+ * The one way down: requests that the node turned out to have no room for, back to what the kubelet admitted. Limits never. While
+ * one container is to get more, this is not such a case, and what somebody else gave another stays.
+ */
+export function takenBack(spec: ContainersOf, changes: readonly Change[]): GrownContainers | undefined {
+  const back = changes.flatMap(({ container, to }) =>
+    to.request === undefined ? [] : [{ name: container, request: to.request }],
+  );
+  const of = (containers: readonly Container[] = []) =>
+    back.flatMap(({ name, request }) => {
+      const found = containers.find((container) => container.name === name);
+      if (found === undefined || memoryOf(found.resources?.requests) <= request) return [];
+      return [{ name, resources: { requests: { memory: quantityText(request) } } }];
+    });
+  return inLists(of(spec.containers), of(spec.initContainers));
+}
+
+function inLists(containers: readonly Grown[], initContainers: readonly Grown[]): GrownContainers | undefined {
+  if (containers.length + initContainers.length === 0) return undefined;
+  return { ...(containers.length > 0 && { containers }), ...(initContainers.length > 0 && { initContainers }) };
 }
 
 /** None is less than any. */

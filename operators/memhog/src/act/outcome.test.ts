@@ -110,14 +110,13 @@ describe("what a record keeps of endings", () => {
   it.each([
     { ending: { ended: "refused", detail: "quota: team" }, waitingFor: "Refused: quota: team" },
     { ending: { ended: "infeasible", detail: "too small" }, waitingFor: "Infeasible: too small" },
-    { ending: { ended: "waits", detail: "PodDisruptionBudget: no" }, waitingFor: "PodDisruptionBudget: no" },
   ] as const)("$ending.ended is what the intent waits for", ({ ending, waitingFor }) => {
     const after = withEndings(record, [ended(ending)]);
     expect(after.intents).toEqual([anIntent({ id: "other" }), anIntent({ waitingFor })]);
     expect(withEndings(after, [ended(ending)])).toBe(after);
   });
 
-  it.each(["done", "changed", "gone", "stopped", "unknown"] as const)("%s leaves the record as it is", (ending) => {
+  it.each(["done", "changed", "gone", "stopped", "waits", "unknown"] as const)("%s leaves the record as it is", (ending) => {
     expect(withEndings(record, [ended({ ended: ending, detail: "" })])).toBe(record);
   });
 });

@@ -102,7 +102,8 @@ export function withEndings(record: AppRecord, outcomes: readonly CommandOutcome
   return intents.every((intent, at) => intent === record.intents[at]) ? record : { ...record, intents };
 }
 
-const words: Partial<Record<Ending["ended"], string>> = { refused: "Refused: ", infeasible: "Infeasible: ", waits: "" };
+// That a budget says "not now" is not stored: it is asked again with the next samples, and would be a write each time (E1).
+const words: Partial<Record<Ending["ended"], string>> = { refused: "Refused: ", infeasible: "Infeasible: " };
 
 function waitingFor({ intent }: Command, { ended, detail }: Ending): readonly (readonly [string, string])[] {
   const word = words[ended];

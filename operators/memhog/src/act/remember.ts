@@ -28,7 +28,7 @@ export interface Remembering {
  */
 export async function remember(where: Remembering, seen: AppSeen, plan: Plan): Promise<Stored<AppMemory> | undefined> {
   const { client, stored } = where;
-  if (isOver(seen, plan)) return stored;
+  if (isOver(seen, plan) || (stored === undefined && isNobodys(seen))) return stored;
   const memory = await withOwners(client, stored ?? (await create(where, seen)), seen);
   const status = statusOf(plan, memory.status, seen.nowMs);
   if (equals(status, memory.status)) return memory;
@@ -39,6 +39,9 @@ export async function remember(where: Remembering, seen: AppSeen, plan: Plan): P
 function isOver({ pods, record }: AppSeen, plan: Plan): boolean {
   return pods.length === 0 && record.intents.length === 0 && plan.record.intents.length === 0;
 }
+
+/** Somebody wrote "false" before anything was known: there is nothing to know. */
+const isNobodys = ({ pods }: AppSeen) => !pods.some(({ monitored }) => monitored);
 
 function create({ client, name }: Remembering, seen: AppSeen): Promise<Stored<AppMemory>> {
   const metadata = { namespace: seen.app.namespace, name, ownerReferences: ownersOf(seen) };

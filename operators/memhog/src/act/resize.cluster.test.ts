@@ -44,6 +44,17 @@ describe("a resize in place", () => {
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: equal("768Mi"), proxy: equal("128Mi") });
   });
 
+  it("takes back a request that the node has no room for, and never a limit", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry", {
+      spec: { containers: [{ name: "main", image: "example.com/none", resources: memory("512Mi", "768Mi") }] },
+    });
+    const changes = [{ ...doubled("main"), to: { limit: mib(384), request: mib(256) } }];
+    expect(await at.act(resizeOf(pod, "limits", { changes }))).toMatchObject({ detail: expect.stringContaining("already") });
+    expect(await at.act(resizeOf(pod, "requests", { changes }))).toMatchObject({ ended: "done" });
+    expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "768Mi") });
+  });
+
   it("never lowers what somebody else has raised further", async () => {
     await using at = await stage();
     const pod = await at.make("hungry", {

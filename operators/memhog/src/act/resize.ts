@@ -2,11 +2,11 @@
 // version of the pod that the decision was made about: the server refuses it for any other (409, 422).
 //
 // Burstable pods get their limits first: that needs no room on the node, so it is neither deferred nor refused for lack of it. The
-// requests follow in a second step. Guaranteed pods must have both in one.
+// requests follow in a second step, and go back if the node has no room after all. Guaranteed pods must have both in one.
 import { Pod } from "@memhog/runtime";
 import type { Command } from "../model/plan.ts";
 import { alreadySo, changed, done, isEnding, livePod } from "./live-pod.ts";
-import { growth, type Part } from "./more-memory.ts";
+import { growth, type Part, takenBack } from "./more-memory.ts";
 import type { Ending, Server } from "./outcome.ts";
 
 type Resize = Extract<Command, { readonly do: "resize" }>;
@@ -21,11 +21,12 @@ export async function resize(server: Server, namespace: string, { intent, resour
   const { name, uid } = intent.pod;
   const pod = await livePod(server, { namespace, name }, uid);
   if (isEnding(pod)) return pod;
-  const spec = growth(pod.spec, intent.changes, parts[step]);
+  const more = growth(pod.spec, intent.changes, parts[step]);
+  const spec = more === undefined && step === "requests" ? takenBack(pod.spec, intent.changes) : more;
   // Before the version is looked at: after a lost answer it is ours that is new (promise C2).
   if (spec === undefined) return alreadySo(name);
   if (pod.metadata.resourceVersion !== resourceVersion) return changed(name);
   const body = { metadata: { uid, resourceVersion }, spec };
   await server.patch(Pod, { namespace, name }, { type: "strategic", body }, { subresource: "resize" });
-  return done(`${step} of pod ${name} raised`);
+  return done(`${step} of pod ${name} set`);
 }
