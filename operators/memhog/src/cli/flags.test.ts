@@ -16,7 +16,7 @@ const namespaces = [
   { name: "all of them on request", argv: ["--all-namespaces"], env: { POD_NAMESPACE: "home" }, where: "all" },
 ];
 it.each(namespaces)("the namespace: $name", ({ argv, env, where }) =>
-  expect(memhogFlags(argv, env).options.namespaces).toEqual(then),
+  expect(memhogFlags(argv, env).options.namespaces).toEqual(where),
 );
 
 it("a loop of 15 s is usual, 5 s is the least, and nonsense is refused with what was expected", () => {

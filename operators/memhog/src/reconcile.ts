@@ -1,0 +1,69 @@
+// One pass over one app, and the whole way through the code: observe → decide → remember → act → report. Whatever ends it early,
+// a crash, a conflict, an answer that is lost, the next pass begins at the top and finds what was intended in the AppMemory.
+import { checkAgainIn, done, type ObjectRef, type Outcome, type Stored } from "@memhog/runtime";
+import { carryOut } from "./act/carry-out.ts";
+import { type CommandOutcome, type Server, withEndings } from "./act/outcome.ts";
+import { remember } from "./act/remember.ts";
+import { AppMemory } from "./api/app-memory.ts";
+import { decide } from "./decide/decide.ts";
+import type { Plan } from "./model/plan.ts";
+import type { AppSeen } from "./model/seen.ts";
+import { monitorsByNamespace } from "./observe/kinds.ts";
+import { type ObserveContext, type ObserveWorld, observe } from "./observe/observe.ts";
+import type { RaiseWitness } from "./observe/raise-witness.ts";
+
+/** What is needed of a reconciler's context. */
+export interface ReconcileContext extends ObserveContext {
+  readonly client: ObserveContext["client"] & Server;
+}
+
+export interface ReconcileWorld extends ObserveWorld {
+  readonly raises: RaiseWitness;
+  /** Everything that was seen, decided and done: Events, metrics, logs, the page. It must not throw. */
+  readonly report: (pass: Pass) => void;
+}
+
+/** One pass, when it is over. */
+export interface Pass {
+  readonly seen: AppSeen;
+  readonly plan: Plan;
+  readonly outcomes: readonly CommandOutcome[];
+}
+
+export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, world: ReconcileWorld): Promise<Outcome> {
+  const seen = await observe(ref, ctx, world);
+  const stored = ctx.get(AppMemory, ref);
+  if (seen === undefined || (stored === undefined && !isLookedAfter(seen))) return done();
+  const plan = decide(seen);
+  const memory = await remember({ client: ctx.client, name: ref.name, stored }, seen, plan);
+  const outcomes = await carryOut(ctx, seen.app, plan, { halted: () => pausedBy(seen, ctx) });
+  for (const { ended, command } of outcomes) if (ended === "done") world.raises.note(command.intent.pod.uid);
+  await rememberEndings(ref, ctx, { seen, plan, outcomes }, memory);
+  world.report({ seen, plan, outcomes });
+  const unknown = outcomes.find(({ error }) => error !== undefined);
+  if (unknown?.error !== undefined) throw unknown.error;
+  return plan.againInMs === undefined ? done() : checkAgainIn(plan.againInMs, plan.summary.reason);
+}
+
+/** Somebody asked for it, in both places: an annotation on a pod, and an AppMonitor. Otherwise nothing is written about an app. */
+function isLookedAfter({ policies, pods }: AppSeen): boolean {
+  return policies.length > 0 && pods.some(({ monitored }) => monitored);
+}
+
+/** A refusal is stored: it must not be forgotten by a restart, nor tried again at once (promises A1, D5). */
+async function rememberEndings(
+  { name }: ObjectRef,
+  { client }: ReconcileContext,
+  { seen, plan, outcomes }: Pass,
+  stored: Stored<AppMemory> | undefined,
+): Promise<void> {
+  const record = withEndings(plan.record, outcomes);
+  if (record !== plan.record) await remember({ client, name, stored }, seen, { ...plan, record });
+}
+
+/** The kill switch is looked at again before each write (promise E4). */
+function pausedBy({ app, policies }: AppSeen, ctx: ReconcileContext): string | undefined {
+  const now = ctx.lookup(monitorsByNamespace, app.namespace);
+  const paused = now.find(({ metadata, spec }) => spec.paused && policies.some(({ uid }) => uid === metadata.uid));
+  return paused && `AppMonitor ${paused.metadata.name} is paused`;
+}
