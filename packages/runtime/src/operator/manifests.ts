@@ -6,32 +6,31 @@
 //       crd/                    the kinds; somebody with more rights may apply them
 //       operator/               the program, with Roles in one namespace and nothing else
 //       cluster-wide/           instead: the same for all namespaces, with ClusterRoles
+//       components/             what not every cluster can use; a kustomization of one's own adds it to either
 //       samples/                objects to try it with
-import { Deployment } from "../objects/kinds/apps.ts";
 import type { Container } from "../objects/kinds/core/container.ts";
+import { Namespace } from "../objects/kinds/core/namespace.ts";
 import { apiVersionOf, type KubernetesObject } from "../objects/object.ts";
-import { identityLabels, recommendedLabels } from "../objects/recommended-labels.ts";
 import type { Grant } from "../schema/access.ts";
 import { crdOf } from "../schema/custom-resource-definition.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
 import type { ManifestFiles } from "../schema/drift.ts";
 import { rolesFor } from "../schema/rbac.ts";
+import { deploymentOf, disruptionBudgetOf, labelsOf, metricsServiceOf, type ProgramOptions } from "./program-manifests.ts";
 
-export interface OperatorManifestsOptions {
-  /** The operator's: of the Deployment, the service account, the Roles. */
-  readonly name: string;
-  /** Of the operator. */
-  readonly image: string;
-  /** Where it runs, and in the namespaced variant works. @default "default" */
-  readonly namespace?: string;
+export interface OperatorManifestsOptions extends ProgramOptions {
   /** Its kinds. */
   readonly resources: readonly AnyResource[];
   /** What it may do: `operator(…).grants`. */
   readonly grants: readonly Grant[];
   /** Objects to try it with, by file name. */
   readonly samples: Readonly<Record<string, object>>;
-  /** More ways to run it, each a folder of its own beside the two that every operator has. */
+  /** More ways to run it, each a folder of its own beside the two that every operator has; or those two, told otherwise. */
   readonly variants?: Readonly<Record<string, Variant>>;
+  /** A Service `<name>-metrics`, for whoever scrapes. @default false */
+  readonly metricsService?: boolean;
+  /** Parts that can be added to a variant, by name: each a kustomize component. Their namespace is that of who adds them. */
+  readonly components?: Readonly<Record<string, readonly KubernetesObject[]>>;
 }
 
 /** A way to run an operator. */
@@ -40,6 +39,8 @@ export interface Variant {
   readonly grants?: readonly Grant[];
   /** Its own namespace, or all of them. @default "all" */
   readonly namespaces?: "own" | "all";
+  /** A namespace that is made with it, and in which only restricted pods may run. @default the operator's, which is there */
+  readonly namespace?: string;
   /** Flags, beside --leader-elect. */
   readonly args?: readonly string[];
   /** Ports of the container, beside those of metrics and probes. */
@@ -50,67 +51,52 @@ export interface Variant {
 
 /** What should be in an operator's deploy folder. */
 export function operatorManifests(options: OperatorManifestsOptions): ManifestFiles {
-  const { resources, samples, variants = {} } = options;
+  const { resources, samples, variants = {}, components = {} } = options;
   const crds = Object.fromEntries(resources.map((resource) => [`${resource.plural}.yaml`, [crdOf(resource)]]));
   const all = { operator: { namespaces: "own" }, "cluster-wide": { args: ["--all-namespaces"] }, ...variants } as const;
   return {
     "kustomization.yaml": [kustomization("crd", "operator")],
     ...below("crd", { "kustomization.yaml": [kustomization(...Object.keys(crds))], ...crds }),
-    ...Object.fromEntries(
-      Object.entries<Variant>(all).flatMap(([name, variant]) => Object.entries(variantFiles(name, variant, options))),
-    ),
+    ...each(all, (name, variant) => below(name, variantFiles(variant, options))),
+    ...each(components, (name, objects) => below(`components/${name}`, componentFiles(name, objects))),
     ...below("samples", Object.fromEntries(Object.entries(samples).map(([name, sample]) => [name, [sample]]))),
   };
 }
 
-function variantFiles(folder: string, variant: Variant, options: OperatorManifestsOptions): ManifestFiles {
-  const { name, namespace = "default" } = options;
+function variantFiles(variant: Variant, options: OperatorManifestsOptions): ManifestFiles {
+  const { namespace = options.namespace ?? "default" } = variant;
+  const { name, replicas = 1, metricsService = false } = options;
   const { grants = options.grants, namespaces = "all", objects = [] } = variant;
-  const where = namespaces === "own" ? [namespace] : namespaces;
+  // What needs the whole cluster (nodes) is not for the variant that has Roles and nothing else.
+  const where = namespaces === "own" ? { namespaces: [namespace], clusterKinds: false } : { namespaces };
   const files = {
-    "rbac.yaml": rolesFor(grants, { name, namespace, namespaces: where, labels: labelsOf(name) }),
-    "deployment.yaml": [deploymentOf(variant, options)],
+    ...(variant.namespace !== undefined && { "namespace.yaml": [restrictedNamespace(variant.namespace)] }),
+    "rbac.yaml": rolesFor(grants, { name, namespace, ...where, labels: labelsOf(name) }),
+    "deployment.yaml": [deploymentOf({ ...options, namespace }, variant)],
+    ...(replicas > 1 && { "disruption-budget.yaml": [disruptionBudgetOf(name, namespace)] }),
+    ...(metricsService && { "service.yaml": [metricsServiceOf(name, namespace)] }),
     ...(objects.length > 0 && { "webhooks.yaml": objects }),
   };
-  return below(folder, { "kustomization.yaml": [kustomization(...Object.keys(files))], ...files });
+  return { "kustomization.yaml": [kustomization(...Object.keys(files))], ...files };
 }
 
-const labelsOf = (name: string) => recommendedLabels({ name, instance: name });
+function restrictedNamespace(name: string): KubernetesObject {
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  return { apiVersion: apiVersionOf(Namespace), kind: Namespace.kind, metadata: { name, labels } };
+}
 
-function deploymentOf({ args = [], ports = [] }: Variant, { name, image, namespace = "default" }: OperatorManifestsOptions) {
-  const labels = labelsOf(name);
-  const container: Container = {
-    name: "operator",
-    image,
-    args: ["--leader-elect", ...args],
-    env: [{ name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }],
-    ports: [{ name: "metrics", containerPort: 8080 }, { name: "probes", containerPort: 8081 }, ...ports],
-    livenessProbe: { httpGet: { path: "/healthz", port: "probes" } },
-    readinessProbe: { httpGet: { path: "/readyz", port: "probes" } },
-    resources: { requests: { cpu: "10m", memory: "96Mi" }, limits: { memory: "192Mi" } },
-    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
-  };
-  return {
-    apiVersion: apiVersionOf(Deployment),
-    kind: Deployment.kind,
-    metadata: { name, namespace, labels },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: identityLabels({ name, instance: name }) },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: name,
-          securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
-          containers: [container],
-        },
-      },
-    },
-  };
+function componentFiles(name: string, objects: readonly KubernetesObject[]): ManifestFiles {
+  const resources = [`${name}.yaml`];
+  const component = { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component", resources };
+  return { "kustomization.yaml": [component], [`${name}.yaml`]: objects };
 }
 
 function kustomization(...resources: readonly string[]): object {
   return { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources };
+}
+
+function each<T>(parts: Readonly<Record<string, T>>, files: (name: string, part: T) => ManifestFiles): ManifestFiles {
+  return Object.assign({}, ...Object.entries<T>(parts).map(([name, part]) => files(name, part)));
 }
 
 function below(folder: string, files: ManifestFiles): ManifestFiles {

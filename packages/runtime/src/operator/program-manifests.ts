@@ -1,0 +1,101 @@
+// The program of an operator as Kubernetes runs it: a Deployment whose pods may run where only restricted ones may, and what
+// goes with it when there are several of them.
+import { Deployment } from "../objects/kinds/apps.ts";
+import type { Container } from "../objects/kinds/core/container.ts";
+import { Service } from "../objects/kinds/core/service.ts";
+import { PodDisruptionBudget } from "../objects/kinds/policy.ts";
+import { apiVersionOf, type KubernetesObject } from "../objects/object.ts";
+import { identityLabels, recommendedLabels } from "../objects/recommended-labels.ts";
+
+export interface ProgramOptions {
+  /** The operator's: of the Deployment, the service account, the Roles. */
+  readonly name: string;
+  /** Of the operator. */
+  readonly image: string;
+  /** Where it runs, and in the namespaced variant works. @default "default" */
+  readonly namespace?: string;
+  /** Of several one leads; they are spread over nodes, and drained one at a time. @default 1 */
+  readonly replicas?: number;
+  /** Flags of every variant, beside --leader-elect. */
+  readonly args?: readonly string[];
+  /** Variables, beside POD_NAMESPACE. A flag may be $(NAME): kustomize patches variables by name, and flags only by position. */
+  readonly env?: Container["env"];
+  /** @default 96Mi of memory requested, 192Mi allowed */
+  readonly memory?: { readonly request: string; readonly limit: string };
+}
+
+/** What one variant adds. */
+interface Additions {
+  readonly args?: readonly string[];
+  readonly ports?: Container["ports"];
+}
+
+export const labelsOf = (name: string) => recommendedLabels({ name, instance: name });
+const selectorOf = (name: string) => identityLabels({ name, instance: name });
+
+export function deploymentOf(options: ProgramOptions, additions: Additions): KubernetesObject {
+  const { name, namespace = "default", replicas = 1 } = options;
+  const labels = labelsOf(name);
+  return {
+    apiVersion: apiVersionOf(Deployment),
+    kind: Deployment.kind,
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas,
+      selector: { matchLabels: selectorOf(name) },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: name,
+          securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+          ...(replicas > 1 && { topologySpreadConstraints: [spreadOverNodes(name)] }),
+          containers: [containerOf(options, additions)],
+        },
+      },
+    },
+  } as KubernetesObject;
+}
+
+function containerOf(options: ProgramOptions, additions: Additions): Container {
+  const { image, args = [], env = [], memory = { request: "96Mi", limit: "192Mi" } } = options;
+  return {
+    name: "operator",
+    image,
+    args: ["--leader-elect", ...args, ...(additions.args ?? [])],
+    env: [{ name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }, ...env],
+    ports: [{ name: "metrics", containerPort: 8080 }, { name: "probes", containerPort: 8081 }, ...(additions.ports ?? [])],
+    livenessProbe: { httpGet: { path: "/healthz", port: "probes" } },
+    readinessProbe: { httpGet: { path: "/readyz", port: "probes" } },
+    resources: { requests: { cpu: "10m", memory: memory.request }, limits: { memory: memory.limit } },
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+  };
+}
+
+/** On a cluster of one node they run all the same. */
+function spreadOverNodes(name: string): object {
+  return {
+    maxSkew: 1,
+    topologyKey: "kubernetes.io/hostname",
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: selectorOf(name) },
+  };
+}
+
+/** Not minAvailable: with a single replica that would forbid to drain its node. */
+export function disruptionBudgetOf(name: string, namespace: string): KubernetesObject {
+  return {
+    apiVersion: apiVersionOf(PodDisruptionBudget),
+    kind: PodDisruptionBudget.kind,
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
+  } as KubernetesObject;
+}
+
+export function metricsServiceOf(name: string, namespace: string): KubernetesObject {
+  return {
+    apiVersion: apiVersionOf(Service),
+    kind: Service.kind,
+    metadata: { name: `${name}-metrics`, namespace, labels: labelsOf(name) },
+    spec: { selector: selectorOf(name), ports: [{ name: "metrics", port: 8080, targetPort: "metrics" }] },
+  } as KubernetesObject;
+}
