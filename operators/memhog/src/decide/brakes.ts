@@ -16,9 +16,9 @@ const narrowEscapeMs = 30_000;
 const futileRaises = 3;
 
 /** A kill cannot wait, what was learned before is nothing new, and who would not live through the cooldown is let off. */
-export function coolingDown({ due, cooldownLeftMs, trend }: Braking): Hold | undefined {
+export function coolingDown({ due, cooldownLeftMs, cooldownSurelyLeftMs, trend }: Braking): Hold | undefined {
   if (cooldownLeftMs === 0 || due.reason === "OutOfMemory" || due.reason === "LearnedBefore") return undefined;
-  if (trend !== undefined && trend.runsOutInMs <= cooldownLeftMs + narrowEscapeMs) return undefined;
+  if (trend !== undefined && trend.runsOutInMs <= cooldownSurelyLeftMs + narrowEscapeMs) return undefined;
   const left = Math.ceil(cooldownLeftMs / 1000);
   return hold("CoolingDown", `${due.detail}; the next raise may follow in ${left} s`, { wanted: due.wanted });
 }

@@ -6,7 +6,7 @@ import type { HoldReason, RaiseReason } from "../model/reasons.ts";
 import type { Memory } from "../model/record.ts";
 import type { AppSeen, ContainerSeen, PodSeen, Sample } from "../model/seen.ts";
 import { capsOn } from "./caps.ts";
-import { cooldownLeft, raisesOf } from "./history.ts";
+import { cooldownLeft, cooldownSurelyLeft, raisesOf } from "./history.ts";
 import type { Promised } from "./promised.ts";
 import { newestOf } from "./samples.ts";
 import { thresholdOf } from "./threshold.ts";
@@ -28,6 +28,7 @@ export interface Facts extends Looked {
   readonly newest: Sample | undefined;
   readonly trend: Trend | undefined;
   readonly cooldownLeftMs: number;
+  readonly cooldownSurelyLeftMs: number;
   readonly caps: readonly Cap[];
 }
 
@@ -53,6 +54,7 @@ export function factsOf(looked: Looked, policy: Policy, has: Memory): Facts {
     newest: newestOf(container.samples),
     trend: trendOf(container.samples, has.limit),
     cooldownLeftMs: cooldownLeft(seen, pod, container, policy.cooldownMs),
+    cooldownSurelyLeftMs: cooldownSurelyLeft(seen, pod, container, policy.cooldownMs),
     caps: capsOn(looked, policy.maxMemory),
   };
 }

@@ -71,6 +71,16 @@ describe("cooldown", () => {
   });
 });
 
+// Found by the dice: with a cooldown that seems to begin anew, nobody seems to live through it.
+it("M5: a wall clock that went back does not let anybody off the cooldown", () => {
+  const growing = { samples: samplesOf([264, 276, 290], 12_000, 0) }; // 80 s to live
+  const policies = [aPolicy({ cooldownMs: 600_000 })];
+  const after = (wallClockMs: number) =>
+    anAppWith(growing, { policies, record: aRecord({ actions: [anAction(ago(wallClockMs))] }), ...witness(590_000) });
+  expect(reasonOf(after(590_000))).toBe("CoolingDown"); // 10 + 30 s
+  expect(reasonOf(after(-3_010_000))).toBe("CoolingDown");
+});
+
 describe("G1: the leak brake", () => {
   const raises = (count: number, everyMs = 300_000) =>
     Array.from({ length: count }, (_, i) => anAction(ago((count - i) * everyMs))); // the last 5 min ago

@@ -1,16 +1,23 @@
 // What we did to a container lately, and how long ago that was.
 //
 // The record has times of the wall clock, and a wall clock may step. A second witness is asked where there is one: the monotonic
-// clock of this process knows how long ago it last raised a pod. If by the wall clock that was longer ago, the wall clock has
-// stepped forward since, and all its ages are shortened by as much; if it was less long ago, or not even yet, the wall clock is
-// believed: of two witnesses the one who says "just now" (promise M5). So a step may make us wait; it never makes us act.
+// clock of this process knows how long ago it last raised a pod. If the two do not agree, all ages lie between what the one and the
+// other make of them, and whoever asks takes the end that makes us wait (promise M5):
+//
+//   the raise was 20 s ago, cooldown 60 s     wall clock   witness   ago        left to wait   surely left
+//   nothing happened                          20 s         20 s      20 s       40 s           40 s
+//   the wall clock went an hour ahead         1 h 20 s     20 s      20 s …     40 s           0
+//   the wall clock went an hour back          0            20 s      0 …        60 s           40 s
+//   we were restarted                         20 s         none      20 s       40 s           40 s
 import type { Policy } from "../model/policy.ts";
 import type { Action, Intent, Stop } from "../model/record.ts";
 import type { AppSeen, ContainerSeen, PodSeen } from "../model/seen.ts";
 
 export interface Raise {
   readonly of: Action | Intent;
+  /** At least. */
   readonly agoMs: number;
+  readonly atMostAgoMs: number;
 }
 
 const hourMs = 3_600_000;
@@ -24,10 +31,21 @@ export function raisesOf(seen: AppSeen, pod: PodSeen, container: ContainerSeen):
 /** Until the next raise of this container may follow, unless something is urgent. */
 export function cooldownLeft(seen: AppSeen, pod: PodSeen, container: ContainerSeen, cooldownMs: number): number {
   const ages = appliedTo(seen, pod, container).map(({ agoMs }) => agoMs);
-  // The record was deleted "to make us forget": then the other witness is the only one.
-  const witness = entries(seen).some((entry) => entry.pod.uid === pod.uid) ? undefined : seen.raisedAgoMs.get(pod.uid);
-  const last = Math.min(...ages, witness ?? Number.POSITIVE_INFINITY);
-  return Math.max(0, cooldownMs - Math.max(0, last));
+  return leftOf(cooldownMs, [...ages, ...witnessAlone(seen, pod)]);
+}
+
+/** The same, but no more of it than is certain: what is urgent only because of a long cooldown must not be so by a clock's mistake. */
+export function cooldownSurelyLeft(seen: AppSeen, pod: PodSeen, container: ContainerSeen, cooldownMs: number): number {
+  const ages = appliedTo(seen, pod, container).map(({ atMostAgoMs }) => atMostAgoMs);
+  return leftOf(cooldownMs, [...ages, ...witnessAlone(seen, pod)]);
+}
+
+const leftOf = (cooldownMs: number, ages: readonly number[]) => Math.max(0, cooldownMs - Math.max(0, Math.min(...ages)));
+
+/** The record was deleted "to make us forget": then the other witness is the only one. */
+function witnessAlone(seen: AppSeen, pod: PodSeen): readonly number[] {
+  const witness = seen.raisedAgoMs.get(pod.uid);
+  return witness === undefined || entries(seen).some((entry) => entry.pod.uid === pod.uid) ? [] : [witness];
 }
 
 /** What was decided to be left alone, while the AppMonitor that this was decided under is what it was. */
@@ -52,8 +70,11 @@ function isCountedSince(seen: AppSeen, pod: PodSeen): (of: Action | Intent) => b
 function appliedTo(seen: AppSeen, pod: PodSeen, container: ContainerSeen): readonly Raise[] {
   const about = entries(seen).filter((entry) => isApplied(entry) && concerns(entry, pod, container));
   if (about.length === 0) return [];
-  const ahead = clockAhead(seen, new Set([pod.uid, ...about.map((entry) => entry.pod.uid)]));
-  return about.map((of) => ({ of, agoMs: Math.max(0, seen.nowMs - of.atMs - ahead) }));
+  const { ahead, behind } = wallClock(seen, new Set([pod.uid, ...about.map((entry) => entry.pod.uid)]));
+  return about.map((of) => {
+    const ago = seen.nowMs - of.atMs;
+    return { of, agoMs: Math.max(0, ago - ahead), atMostAgoMs: Math.max(0, ago + behind) };
+  });
 }
 
 /** A new pod that starts with what the app was known to need is not growing: that counts as no raise. */
@@ -68,15 +89,14 @@ function concerns(entry: Action | Intent, pod: PodSeen, container: ContainerSeen
   return entry.changes.some((change) => change.container === container.name);
 }
 
-/** How far the wall clock stepped forward since the last raise of these pods, as far as the witness can tell. */
-function clockAhead(seen: AppSeen, uids: ReadonlySet<string>): number {
-  let ahead = 0;
-  for (const uid of uids) {
+/** How far the wall clock stepped since the last raises of these pods, as far as the witness can tell. */
+function wallClock(seen: AppSeen, uids: ReadonlySet<string>): { readonly ahead: number; readonly behind: number } {
+  const steps = [...uids].flatMap((uid) => {
     const witness = seen.raisedAgoMs.get(uid);
-    const last = Math.max(...entries(seen).flatMap((entry) => (entry.pod.uid === uid ? [entry.atMs] : [])));
-    if (witness !== undefined && Number.isFinite(last)) ahead = Math.max(ahead, seen.nowMs - last - witness);
-  }
-  return ahead;
+    const last = entries(seen).reduce((latest, { pod, atMs }) => (pod.uid === uid ? Math.max(latest, atMs) : latest), -Infinity);
+    return witness === undefined || last === -Infinity ? [] : [seen.nowMs - last - witness];
+  });
+  return { ahead: Math.max(0, ...steps), behind: Math.max(0, ...steps.map((step) => -step)) };
 }
 
 const entries = (seen: AppSeen): readonly (Action | Intent)[] => [...seen.record.actions, ...seen.record.intents];

@@ -5,13 +5,13 @@ import { readable } from "../model/bytes.ts";
 import type { Due, Facts } from "./facts.ts";
 import { grantOf, isWorthwhile } from "./grant.ts";
 import { resizesInPlace } from "./in-place-able.ts";
-import { asLearned } from "./wanted.ts";
+import { asLearned, learnedFor } from "./wanted.ts";
 
 export function learnedBefore(facts: Facts): Due | undefined {
   const { seen, pod, container, has } = facts;
-  const learned = seen.record.learned.find((each) => each.container === container.name);
-  if (learned === undefined || learned.limit <= has.limit || pod.createdAtMs <= learned.atMs) return undefined;
-  if (!container.running || !resizesInPlace(seen, pod, container) || failedBefore(facts)) return undefined;
+  const learned = learnedFor(facts);
+  if (learned === undefined || !container.running || !resizesInPlace(seen, pod, container) || failedBefore(facts))
+    return undefined;
   const wanted = asLearned(facts, learned);
   // Nobody knows yet that this pod needs it: a cap in the way is no news.
   if (!isWorthwhile(grantOf(facts, wanted), has)) return undefined;

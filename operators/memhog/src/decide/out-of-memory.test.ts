@@ -127,6 +127,14 @@ const scenes: readonly Scene[] = [
 it.each(scenes)("$name", (scene) => expect(reasonOf(killed(scene))).toBe(scene.reason));
 
 describe("the raise", () => {
+  it("goes as far as the app is known to need, where the pod was made after that was known", () => {
+    const learned = [{ container: "memhog", limit: mib(2048), request: mib(600), atMs: now - 7_200_000 }];
+    expect(decisionOf(killed({ record: { learned } }))).toMatchObject({
+      reason: "OutOfMemory",
+      granted: { limit: mib(2048), request: mib(600) },
+    });
+  });
+
   it("is one step up from what the container has", () => {
     expect(decisionOf(killed({}))).toEqual({
       kind: "raise",

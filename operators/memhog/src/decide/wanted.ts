@@ -7,22 +7,30 @@ import type { Facts } from "./facts.ts";
 /** Nobody has 4 PiB; beyond it numbers of bytes are not exact any more. */
 const mostOfAll = bytes(2 ** 52);
 
-/** memMultiplier times request and limit: 256Mi/384Mi × 2 = 512Mi/768Mi; × 1.5 = 384Mi/576Mi. */
+/**
+ * memMultiplier times request and limit: 256Mi/384Mi × 2 = 512Mi/768Mi; × 1.5 = 384Mi/576Mi. A new pod that the app is known to be
+ * too small for goes all the way at once: otherwise one need would raise it twice.
+ */
 export function oneStepUp(facts: Facts): Memory {
   const { has, policy } = facts;
-  return keeping(facts, {
-    limit: grown(has.limit, policy.multiplier),
-    request: has.request && grown(has.request, policy.multiplier),
-  });
+  const step = { limit: grown(has.limit, policy.multiplier), request: has.request && grown(has.request, policy.multiplier) };
+  return keeping(facts, atLeast(step, learnedFor(facts)));
 }
 
-/** What the app was seen to need, where that is more. */
+/** What the app was seen to need. */
 export function asLearned(facts: Facts, learned: Learned): Memory {
-  const { has } = facts;
-  return keeping(facts, {
-    limit: larger(has.limit, learned.limit),
-    request: has.request && larger(has.request, learned.request ?? has.request),
-  });
+  return keeping(facts, atLeast(facts.has, learned));
+}
+
+/** What this pod should have started with: it was made after we knew. Pods that were there before are left alone. */
+export function learnedFor({ seen, pod, container, has }: Facts): Learned | undefined {
+  const learned = seen.record.learned.find((each) => each.container === container.name);
+  return learned !== undefined && learned.limit > has.limit && pod.createdAtMs > learned.atMs ? learned : undefined;
+}
+
+function atLeast({ limit, request }: Memory, learned: Learned | undefined): Memory {
+  if (learned === undefined) return { limit, request };
+  return { limit: larger(limit, learned.limit), request: request && larger(request, learned.request ?? request) };
 }
 
 /**

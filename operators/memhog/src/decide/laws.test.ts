@@ -1,0 +1,39 @@
+// The laws on random worlds: a few thousand here, as many as WORLDS says at night (a million take minutes):
+//   WORLDS=1000000 npx vitest run --project node operators/memhog/src/decide/laws.test.ts
+import { seededRandom } from "@memhog/runtime/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { brokenLaw } from "./laws.fixture.ts";
+import { verdictsOn } from "./verdict.ts";
+import { randomWorld } from "./worlds.fixture.ts";
+
+const worlds = Number(process.env.WORLDS ?? 3_000);
+
+it("every law holds in random worlds", { timeout: 30_000 + worlds }, () => {
+  const anyWorld = fc.integer().map((seed) => randomWorld(seededRandom(seed)));
+  fc.assert(
+    fc.property(anyWorld, (seen) => {
+      expect(brokenLaw(seen)).toBeUndefined();
+    }),
+    { numRuns: worlds },
+  );
+});
+
+describe("the dice", () => {
+  // The holds that decide.ts makes of raises cannot come up here.
+  const elsewhere = ["InPlaceImpossible", "OwnerNotEditable", "ReplacementNotReady", "Busy", "CircuitOpen", "Refused"];
+
+  it("reach every raise, many times, and nearly every hold", () => {
+    const told = new Map<string, number>();
+    for (let seed = 0; seed < 3_000; seed += 1) {
+      for (const { decision } of verdictsOn(randomWorld(seededRandom(seed))))
+        told.set(decision.reason, (told.get(decision.reason) ?? 0) + 1);
+    }
+    for (const raise of ["ThresholdCrossed", "WillRunOut", "OutOfMemory", "LearnedBefore"])
+      expect(told.get(raise)).toBeGreaterThan(50);
+    expect([...told.keys()]).toEqual(
+      expect.arrayContaining(["AtCeiling", "CoolingDown", "SuspectedLeak", "RaisesFutile", "RecommendOnly", "AnotherAutoscaler"]),
+    );
+    expect(elsewhere.filter((reason) => told.has(reason))).toEqual([]);
+  });
+});
