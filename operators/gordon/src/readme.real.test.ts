@@ -1,6 +1,6 @@
 // The README is true: the program is started as it says, its commands are run, and they say what it shows.
 import { join } from "node:path";
-import { startProgram, stepsIn, withoutAges } from "@memhog/localcluster/testing";
+import { comparable, startProgram, stepsIn } from "@memhog/localcluster/testing";
 import { Pod } from "@memhog/runtime";
 import { eventually } from "@memhog/runtime/testing";
 import { bothClusters, clusterWithKubectl } from "@memhog/simulator/testing";
@@ -29,7 +29,7 @@ it.each(bothClusters)("the README shows what happens, with the real kubectl on a
     for (const { command, says } of await stepsIn(join(import.meta.dirname, "../README.md"))) {
       const [program, ...args] = command.split(" ");
       expect(program).toBe("kubectl");
-      expect(withoutAges(await on.cluster.kubectl(...args)), command).toBe(says);
+      expect(comparable(await on.cluster.kubectl(...args)), command).toBe(says);
     }
   } finally {
     playing.abort(new Error("over"));

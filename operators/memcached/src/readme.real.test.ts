@@ -1,6 +1,6 @@
 // The README is true: the program is started as it says, its commands are run, and they say what it shows.
 import { join } from "node:path";
-import { startProgram, stepsIn, withoutAges } from "@memhog/localcluster/testing";
+import { comparable, startProgram, stepsIn } from "@memhog/localcluster/testing";
 import { bothClusters, clusterWithKubectl } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { stageOn } from "./stage.fixture.ts";
@@ -18,6 +18,6 @@ it.each(bothClusters)("the README shows what happens, with the real kubectl on a
     const said = await on.cluster
       .kubectl(...args)
       .catch((error: { stderr?: string; message: string }) => error.stderr ?? error.message);
-    expect(withoutAges(said), command).toContain(says);
+    expect(comparable(said), command).toContain(says);
   }
 });

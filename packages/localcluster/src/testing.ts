@@ -22,7 +22,7 @@ import { type ClusterRecord, hasControllers, readRecord } from "./state/record.t
 import { askForCluster } from "./testing/shared.ts";
 
 export { startProgram } from "./testing/program.ts";
-export { type ReadmeStep, stepsIn, withoutAges } from "./testing/readme.ts";
+export { comparable, type ReadmeStep, stepsIn } from "./testing/readme.ts";
 
 export interface TestClusterOptions {
   /** "real" where containers must run; needs root. @default "none" */

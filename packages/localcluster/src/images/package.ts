@@ -16,7 +16,7 @@ export interface PackageImageSpec extends Omit<NodeImageSpec, "folder" | "except
 export function packageImage({ top, folder, entrypoint, ...spec }: PackageImageSpec): Promise<string> {
   const wanted = ["package.json", ...foldersNeeded(top, folder)];
   const isWanted = (path: string) => wanted.some((each) => within(path, each) || within(each, path));
-  const forTests = /\.(test|fixture)\.ts$|\/deploy$|\/test-data$/;
+  const forTests = /^(?!node_modules\/).*(\.(test|fixture)\.ts|\/(testing|testing\.ts|deploy|test-data))$/;
   const [program = "", ...args] = entrypoint;
   return nodeImage({
     ...spec,

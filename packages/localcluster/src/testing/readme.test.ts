@@ -2,7 +2,7 @@ import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { stepsIn, withoutAges } from "./readme.ts";
+import { comparable, stepsIn } from "./readme.ts";
 
 const readme = `
 \`\`\`sh
@@ -29,7 +29,12 @@ it("finds every command of the console, and what it says", async () => {
   ]);
 });
 
-it.each(["12s", "3m5s"])("an age of %s is an age", (age) => expect(withoutAges(`a    ${age}`)).toBe("a …"));
+it.each(["12s", "3m5s"])("an age of %s is an age", (age) => expect(comparable(`a    ${age}`)).toBe("a …"));
 
 it("where something was deleted is not said by every kubectl", () =>
-  expect(withoutAges('pod "a" deleted from test-1 namespace')).toBe('pod "a" deleted'));
+  expect(comparable('pod "a" deleted from test-1 namespace')).toBe('pod "a" deleted'));
+
+it("what a rule refuses is not said by every API server", () =>
+  expect(comparable('spec.size: Invalid value: "integer": must be odd')).toBe(
+    comparable("spec.size: Invalid value: 4: must be odd"),
+  ));

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 export interface ReadmeStep {
   /** As somebody would type it. */
   readonly command: string;
-  /** What it is expected to say, without ages. */
+  /** What it is expected to say, made comparable. */
   readonly says: string;
 }
 
@@ -15,14 +15,18 @@ export async function stepsIn(path: string): Promise<readonly ReadmeStep[]> {
     .split(/^\$ /m)
     .slice(1)
     .map((part) => part.split(/\n(.*)/s, 2))
-    .map(([command = "", says = ""]) => ({ command, says: withoutAges(says) }));
+    .map(([command = "", says = ""]) => ({ command, says: comparable(says) }));
 }
 
-/** Seconds differ, and the width of columns with them. Newer kubectls say where they delete. */
-export function withoutAges(text: string): string {
+/**
+ * What two runs and all versions have in common. Seconds differ, and the width of columns with them; newer kubectls say where they
+ * delete; older API servers name the type of a value that a rule refuses and not the value.
+ */
+export function comparable(text: string): string {
   return text
     .replace(/\b\d+(m\d+)?s\b/g, "…")
     .replace(/ from \S+ namespace/g, "")
+    .replace(/Invalid value: [^:]+: /g, "Invalid value: …: ")
     .replace(/ +/g, " ")
     .trim();
 }
