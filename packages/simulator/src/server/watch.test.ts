@@ -113,6 +113,15 @@ describe("a selector is a window", () => {
 });
 
 describe("bookmarks", () => {
+  it("come just before the end of a watch, so that a quiet one is resumed from where the world is", async () => {
+    const { ask, core, watch, clock } = await withMaps();
+    const { seen } = await watch(`${maps}?allowWatchBookmarks=true&timeoutSeconds=45&resourceVersion=${core.storage.version}`);
+    await ask("POST", `${home}/secrets`, { metadata: { name: "other" } });
+    await clock.advance(45_000);
+    expect(inWords(seen)).toEqual(["BOOKMARK"]);
+    expect(seen[0]?.object.metadata.resourceVersion).toBe(String(core.storage.version));
+  });
+
   it("come once a minute to those who want them, with the version of the whole cluster", async () => {
     const { ask, core, watch, clock } = await withMaps();
     const { seen } = await watch(`${maps}?allowWatchBookmarks=true&resourceVersion=${core.storage.version}`);

@@ -2,7 +2,8 @@
 //
 // - A selector is a window: an object that moves into it is ADDED, one that moves out of it is DELETED, whatever
 //   happened to the object itself.
-// - Bookmarks say how far the stream has come: about once a minute, and where the initial state ends.
+// - Bookmarks say how far the stream has come: about once a minute, shortly before the stream ends, and where the
+//   initial state ends.
 // - A watch ends after `timeoutSeconds`, or after half an hour to an hour of the server's choice.
 import type { Cancel } from "@memhog/runtime";
 import type { ApiObject } from "../json.ts";
@@ -16,6 +17,7 @@ import { expired, internalError, StatusError } from "./status-error.ts";
 import { TextStream } from "./text-stream.ts";
 
 const bookmarkEveryMs = 60_000;
+const lastBookmarkMs = 2_000;
 const shortestMs = 1_800_000;
 
 /** How an event is written: as the object itself, or as a row of a table. */
@@ -64,7 +66,11 @@ class Watch {
     const from = initial ? storage.version : (asked.version ?? storage.version);
     if (initial) this.#sendState(bookmarks);
     if (!this.#follow(from)) return;
-    if (bookmarks) this.#bookmarkEvery(bookmarkEveryMs);
+    if (bookmarks) {
+      this.#bookmarkEvery(bookmarkEveryMs);
+      // Just before its end, so that whoever resumes a quiet watch does not come back with a version that is long compacted.
+      if (timeoutMs > lastBookmarkMs) this.#cancels.push(clock.after(timeoutMs - lastBookmarkMs, () => this.#bookmark()));
+    }
     this.#cancels.push(clock.after(timeoutMs, () => this.#finish()));
     for (const signal of [this.#call.signal, this.#core.stopped]) this.#endOn(signal);
   }
