@@ -15,11 +15,13 @@ export type { ApiRequest, ApiResponse, Handler, Middleware } from "./server/hand
 export { accelerated } from "./accelerated.ts";
 export { type Simulator, type SimulatorOptions, type SimulatorPart, startSimulator } from "./simulator.ts";
 export type { Storage } from "./storage/storage.ts";
+export { type BadDay, type BadDaysOptions, letHappen, type RandomDays, randomDays } from "./faults/bad-days.ts";
 export { type CrashingTransport, type CrashOptions, crashAt } from "./faults/crash.ts";
 export { type Fault, type FaultPlan, type FaultShares, type FaultyRequest, randomFaults } from "./faults/fault.ts";
 export { type Faults, type FaultsOptions, makeFaults } from "./faults/faults.ts";
 export { type ServerJournal, serverJournal } from "./faults/journal.ts";
 export { startHollowNodes, type HollowNodes } from "./nodes/hollow-nodes.ts";
 export type { HollowNodesOptions } from "./nodes/options.ts";
+export { lies, type PrometheusFaults, type RequestFault, together } from "./prometheus/faults.ts";
 export { prometheus, type PrometheusPart, type PrometheusPartOptions } from "./prometheus/part.ts";
-export { wholeCluster, type WholeClusterOptions } from "./whole-cluster.ts";
+export { type WholeCluster, wholeCluster, type WholeClusterOptions } from "./whole-cluster.ts";

@@ -1,5 +1,13 @@
 // Puts the parts together and takes them apart again.
-import { type Client, type ClientOptions, clientOver, type Environment, type Transport, TransportError } from "@memhog/runtime";
+import {
+  type Client,
+  type ClientOptions,
+  clientOver,
+  type Environment,
+  Node,
+  type Transport,
+  TransportError,
+} from "@memhog/runtime";
 import { builtInKinds } from "./kinds/built-in.ts";
 import { KindRegistry } from "./kinds/registry.ts";
 import { makePatching } from "./patch/patching.ts";
@@ -22,7 +30,7 @@ export interface SimulatorOptions {
   /** Around every request, from outside to inside: faults, journals. @default none */
   readonly middleware?: readonly Middleware[];
   /** What runs beside the API server, started in this order. @default none */
-  readonly parts?: readonly SimulatorPart[];
+  readonly parts?: Iterable<SimulatorPart>;
   /** Milliseconds for which lists and watches can go on from the past. @default 5 minutes */
   readonly historyMs?: number;
 }
@@ -65,7 +73,8 @@ const unlimited = { qps: 1_000_000, burst: 1_000_000 };
  *     await simulator.client().create(ConfigMap, { metadata: { namespace: "default", name: "hello" } });
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { environment, http = false, middleware = [], parts = [], historyMs } = options;
+  const { environment, http = false, middleware = [], historyMs } = options;
+  const parts = [...(options.parts ?? [])];
   const stopping = new AbortController();
   const core = coreOf(environment, historyMs, stopping.signal);
   for (const part of parts) part.prepare?.(core);
@@ -73,6 +82,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   await seed(server);
   // Nobody was there to see how it came to be.
   core.storage.compact(core.storage.version);
+  await loadAll(clientOf(memoryTransport(server), environment));
   const handler = middleware.reduceRight<Handler>((next, wrap) => wrap(next), server);
   const listening = http === false ? undefined : await startHttp(handler, environment, http === true ? {} : http);
   const simulator = new Running(core, handler, { listening, stopping });
@@ -83,6 +93,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await simulator.stop();
     throw error;
   }
+}
+
+/**
+ * The runtime loads a part of itself when it is first used. Loading takes real time, on any clock, and only in the first run of
+ * a process: that run would then differ from the others of its seed. So it is used once before anything counts.
+ */
+async function loadAll(client: Client): Promise<void> {
+  await client.scan?.(Node, () => {}, { knownFieldsOnly: true });
+}
+
+function clientOf(transport: Transport, environment: Environment, options: Partial<ClientOptions> = {}): Client {
+  return clientOver(transport, { environment, rateLimit: unlimited, highPriorityRateLimit: unlimited, ...options });
 }
 
 function coreOf(environment: Environment, historyMs: number | undefined, stopped: AbortSignal): ServerCore {
@@ -132,8 +154,7 @@ class Running implements Simulator {
 
   client({ userAgent, ...options }: Partial<ClientOptions> & { readonly userAgent?: string } = {}): Client {
     const transport = userAgent === undefined ? this.transport : memoryTransport(this.#handler, { userAgent });
-    const { environment } = this.core;
-    return clientOver(transport, { environment, rateLimit: unlimited, highPriorityRateLimit: unlimited, ...options });
+    return clientOf(transport, this.core.environment, options);
   }
 
   stop(): Promise<void> {

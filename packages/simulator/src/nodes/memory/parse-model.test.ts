@@ -15,7 +15,7 @@ describe("a memory model in words", () => {
     { words: "step 50Mi, 200Mi at 30s, 300Mi at 2m", at: 45_000, gives: mib(200) },
     { words: "sawtooth 100Mi to 300Mi every 60s", at: 90_000, gives: mib(200) },
     { words: "trace 50Mi, 80Mi at 30s", at: 10_000, gives: mib(60) },
-    { words: "  memhog --ramp 2Mi/s --to 100Mi ", at: 10_000, gives: mib(20) },
+    { words: "  memhog --ramp 2Mi/s --to 100Mi ", at: 10_000, gives: mib(11.5 + 20) },
   ];
   it.each(cases)("$words", ({ words, at, gives }) => expect(usageAt(parseMemoryModel(words), at)).toBe(gives));
 
@@ -37,9 +37,20 @@ describe("a memory model in words", () => {
 });
 
 describe("the arguments of memhog", () => {
+  const itself = 11.5;
   it.each([
-    { args: ["--ramp", "1Mi/s", "--to", "500Mi"], at: 7_000, gives: mib(7) },
-    { args: ["--ramp=1Mi/s", "--to=3Mi"], at: 7_000, gives: mib(3) },
-    { args: ["--ramp=1Mi/s"], at: 7_000, gives: mib(7) },
-  ])("$args", ({ args, at, gives }) => expect(usageAt(memhogWith(args, 1), at)).toBe(gives));
+    { args: ["--ramp", "1Mi/s", "--to", "500Mi"], at: 7_000, holds: 7 },
+    { args: ["--ramp=1Mi/s", "--to=3Mi"], at: 7_000, holds: 3 },
+    { args: ["--ramp=1Mi/s"], at: 7_000, holds: 7 },
+    { args: ["--ramp", "30Mi/min"], at: 10_000, holds: 5 },
+    { args: ["--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 5_000, holds: 55 },
+    { args: ["--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 20_000, holds: 60 },
+    { args: ["--start", "50Mi", "--hold"], at: 20_000, holds: 50 },
+  ])("$args after $at ms", ({ args, at, holds }) => expect(usageAt(memhogWith(args, 1), at)).toBe(mib(itself + holds)));
+
+  it("none: buffers, the first at once, on top of what it starts with", () => {
+    const first = usageAt(memhogWith(["--start", "50Mi"], 1), 0) - mib(itself + 50);
+    expect(first).toBeGreaterThanOrEqual(mib(5));
+    expect(first).toBeLessThan(mib(10));
+  });
 });

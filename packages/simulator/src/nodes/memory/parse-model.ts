@@ -7,11 +7,11 @@
 //     sawtooth 100Mi to 300Mi every 60s
 //     trace 50Mi, 80Mi at 30s, 70Mi at 1m            straight lines between the points
 //     memhog                                         the workload: random buffers
-//     memhog --ramp 1Mi/s --to 500Mi                 as its arguments say
+//     memhog --start 20Mi --ramp 1Mi/s --to 500Mi    as its arguments say
 //
 // Amounts are quantities of Kubernetes, times are durations of Go.
 import { parseDuration, parseQuantity } from "@memhog/runtime";
-import { memhog } from "./memhog.ts";
+import { memhog, memhogItself } from "./memhog.ts";
 import type { MemoryModel } from "./model.ts";
 import { constant, leak, ramp, sawtooth, step, trace } from "./models.ts";
 
@@ -51,16 +51,17 @@ function parse(text: string, seed: number): MemoryModel | undefined {
   return verb === "trace" ? trace(points(rest)) : undefined;
 }
 
-/** The workload as its arguments say: a ramp if there is one, else its buffers. */
+/** The workload as its arguments say: a ramp, its buffers, or nothing but what it starts with; and always Node's own share. */
 export function memhogWith(args: readonly string[], seed: number): MemoryModel {
   const value = (flag: string): string | undefined => {
     const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
     return at === -1 ? undefined : (args[at]?.split("=")[1] ?? args[at + 1]);
   };
-  const rate = value("--ramp");
-  const to = value("--to");
-  if (rate === undefined) return memhog(seed);
-  return to === undefined ? leak({ perSecond: perSecond(rate) }) : ramp({ perSecond: perSecond(rate), to: bytes(to) });
+  const [rate, to, start] = [value("--ramp"), value("--to"), bytes(value("--start") ?? "0")];
+  const from = memhogItself + start;
+  if (rate === undefined) return args.includes("--hold") ? constant(from) : memhog(seed, start);
+  const speed = { perSecond: perSecond(rate.replace(/\/min$/, "/m")), from };
+  return to === undefined ? leak(speed) : ramp({ ...speed, to: memhogItself + bytes(to) });
 }
 
 function parseRamp(rest: string): MemoryModel | undefined {

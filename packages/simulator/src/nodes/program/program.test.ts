@@ -61,8 +61,12 @@ describe("what a container does", () => {
   });
 
   it.each([
-    { given: { image: "quay.io/metral/memhog:v0.0.1", args: ["--ramp", "1Mi/s", "--to", "500Mi"] }, at: 9_000, gives: mib(9) },
-    { given: { command: ["/memhog", "--ramp=2Mi/s", "--to=8Mi"] }, at: 9_000, gives: mib(8) },
+    {
+      given: { image: "quay.io/metral/memhog:v0.0.1", args: ["--ramp", "1Mi/s", "--to", "500Mi"] },
+      at: 9_000,
+      gives: mib(11.5 + 9),
+    },
+    { given: { command: ["/memhog", "--ramp=2Mi/s", "--to=8Mi"] }, at: 9_000, gives: mib(11.5 + 8) },
   ])("is the workload of memhog: $given", ({ given, at, gives }) => expect(usageAt(program(given).memory, at)).toBe(gives));
 
   it("is what annotations say, rather than what the command does", () => {
