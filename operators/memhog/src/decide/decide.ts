@@ -1,11 +1,9 @@
 // What to do about one app, from values alone: the whole judgement of the operator is in here, and none of it anywhere else.
 //
-//   1. settle    what is under way is held against the world: arrived? gone? deferred, refused, taken back?
-//   2. verdicts  on every container, with what is known after that
-//   3. intend    raises become intents, by the road that strategy, cluster and owner leave open; or holds, where none is, or
-//                enough is being done
-//   4. remember  kills, stops; what is gone is forgotten
-//   5. commands  the next step of every open intent
+//   1. settle      what is under way is held against the world: arrived? gone? deferred, refused, taken back?
+//   2. deliberate  verdicts on every container, with what is known after that. Raises become intents, by the road that strategy,
+//                  cluster and owner leave open; or holds, where none is, or enough is being done. Kills and stops are remembered.
+//   3. commands    the next step of every open intent
 //
 // The record is stored before a command is carried out, and a command is derived from the stored intent and the world, never from
 // the moment in which it was decided. So it does not matter where we crash, or who goes on: decide() on its own record and the
@@ -13,34 +11,26 @@
 // make the same one, and only one of them stores it (L1).
 //
 // Paused means paused: not even the record moves (E4). The one write that remains is the line that says so.
-import type { Plan, Verdict } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
 import type { AppSeen } from "../model/seen.ts";
 import { againIn } from "./plan/again.ts";
-import { policyInCharge } from "./plan/gate.ts";
-import { heldVerdicts } from "./plan/held.ts";
-import { intend } from "./plan/intents.ts";
-import { countKills } from "./plan/kills.ts";
+import { deliberate } from "./plan/deliberate.ts";
 import { forgetGone } from "./plan/remember.ts";
-import { progressOf, type Settlement, settle } from "./plan/settle.ts";
-import { storeStops } from "./plan/stops.ts";
+import { progressOf, settle } from "./plan/settle.ts";
 import { summarise } from "./plan/summary.ts";
 import { verdictsOn } from "./verdict.ts";
 
 export function decide(seen: AppSeen): Plan {
   if (seen.policies.some((policy) => policy.paused)) return nothing(seen);
-  const settlement = settle(seen);
-  const now: AppSeen = { ...seen, record: settlement.record };
-  const judged = verdictsOn(now);
-  const intended = intend(now, judged);
-  const verdicts = heldVerdicts({ ...now, record: intended.record }, judged, intended.held);
-  const record = remember(now, intended.record, verdicts, settlement);
+  const before = settle(seen);
+  const { record, verdicts, settled, held } = deliberate({ ...seen, record: forgetGone(before.record, seen) }, before.arrived);
   return {
     verdicts,
     record,
     commands: record.intents.flatMap((intent) => progressOf(seen, intent).command ?? []),
-    settled: [...settlement.settled, ...intended.settled],
+    settled: [...before.settled, ...settled],
     summary: summarise(seen, record, verdicts),
-    againInMs: againIn(seen, record, verdicts, intended.held.values()),
+    againInMs: againIn(seen, record, verdicts, held.values()),
   };
 }
 
@@ -48,10 +38,4 @@ function nothing(seen: AppSeen): Plan {
   const verdicts = verdictsOn(seen);
   const summary = summarise(seen, seen.record, verdicts);
   return { verdicts, record: seen.record, commands: [], settled: [], summary, againInMs: undefined };
-}
-
-function remember(seen: AppSeen, record: AppSeen["record"], verdicts: readonly Verdict[], { arrived }: Settlement) {
-  const policy = policyInCharge(seen);
-  if (policy === undefined) return forgetGone(record, seen);
-  return forgetGone(storeStops(seen, countKills(seen, record, verdicts, arrived), verdicts, policy), seen);
 }

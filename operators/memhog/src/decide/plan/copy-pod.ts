@@ -11,7 +11,7 @@
 import { dnsSubdomain } from "@memhog/runtime";
 import type { Intent } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
-import { ended, goingOn, live, minutes, type Progress, podOf, refused, since, waiting } from "./progress.ts";
+import { ended, goingOn, isRefused, live, minutes, type Progress, podOf, since, waiting } from "./progress.ts";
 
 /** So long a copy may take to become Ready. */
 export const copyPatienceMs = minutes(5);
@@ -24,7 +24,7 @@ export function copyProgress(seen: AppSeen, intent: Intent): Progress {
     return copy === undefined ? ended(intent, "Abandoned", "the pod is gone") : alone(seen, intent, copy);
   if (copy === undefined) return withoutCopy(intent, original);
   if (intent.waitingFor === givenUp) return givingUp(intent, copy);
-  if (refused(intent)) return tryAgainLater(seen, intent);
+  if (isRefused(intent)) return tryAgainLater(seen, intent);
   if (copy.deleting) return waiting(intent, "a copy that is being deleted to be gone");
   if (copy.ready) return replacing(intent, original);
   return since(seen, copy.createdAtMs) < copyPatienceMs ? waiting(intent, "the copy to be Ready") : givingUp(intent, copy);
@@ -45,7 +45,7 @@ function alone(seen: AppSeen, intent: Intent, copy: PodSeen): Progress {
 function withoutCopy(intent: Intent, original: PodSeen): Progress {
   if (intent.waitingFor === givenUp) return ended(intent, "NotReady", "the copy did not become Ready; the original stays");
   if (!live(original)) return ended(intent, "Abandoned", "the pod is gone");
-  if (refused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
+  if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const fresh = goingOn(intent);
   return { ...fresh, command: { do: "createCopy", intent: fresh.intent, copy: intent.copy ?? original.name } };
 }

@@ -13,13 +13,13 @@ import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import {
   ended,
   goingOn,
-  infeasible,
+  isInfeasible,
+  isRefused,
   limitsOf,
   live,
   minutes,
   type Progress,
   podOf,
-  refused,
   since,
   waiting,
 } from "./progress.ts";
@@ -34,8 +34,8 @@ export function inPlaceProgress(seen: AppSeen, intent: Intent): Progress {
   const pairs = pairsOf(pod, intent.changes);
   if (pairs.length === 0) return gone(intent);
   if (intent.limitsApplied) return requestsProgress(intent, pod);
-  if (infeasible(intent)) return { intent, open: true };
-  if (refused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
+  if (isInfeasible(intent)) return { intent, open: true };
+  if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const together = pod.qos === "Guaranteed";
   if (pairs.every((pair) => asked(pair, together))) return confirmation(intent, pod, pairs, together);
   if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", "the pod's spec did not take it up");

@@ -7,8 +7,9 @@ import type { AppRecord, Change, Intent, Road } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { type Hold, hold } from "../facts.ts";
 import { copyName } from "./copy-pod.ts";
+import { isOff } from "./gate.ts";
 import { type Braked, brakeOn, streak } from "./pace.ts";
-import { ended, goingOn, infeasible, podOf } from "./progress.ts";
+import { ended, goingOn, isInfeasible, neverFits, podOf } from "./progress.ts";
 import { type PodRaise, raisesIn } from "./raises.ts";
 import { withGiven } from "./remember.ts";
 import { roadTo } from "./roads.ts";
@@ -27,7 +28,7 @@ export function intend(seen: AppSeen, verdicts: readonly Verdict[]): Intended {
   const all = [...infeasibleRaises(seen), ...raisesIn(seen, verdicts)];
   const onTheirWay = all.map((raise) => ({ raise, to: roadTo(seen, without(seen, seen.record, raise), raise) }));
   const single = onTheirWay.reduce((sum, { raise, to }) => {
-    if ("hold" in to) return keep(seen, sum, raise, { hold: to.hold }, true);
+    if ("hold" in to) return keep(sum, raise, { hold: to.hold });
     return to.road === "Template" ? sum : begin(seen, sum, [raise], to.road);
   }, start);
   const byTemplate = onTheirWay.flatMap(({ raise, to }) => ("road" in to && to.road === "Template" ? [raise] : []));
@@ -38,7 +39,7 @@ export function intend(seen: AppSeen, verdicts: readonly Verdict[]): Intended {
 function infeasibleRaises(seen: AppSeen): readonly PodRaise[] {
   return seen.record.intents.flatMap((intent) => {
     const pod = podOf(seen, intent.pod.uid);
-    if (pod === undefined || !pod.monitored || intent.limitsApplied || !infeasible(intent)) return [];
+    if (pod === undefined || !isInfeasible(intent) || isOff(seen, intent)) return [];
     return [{ pod, changes: intent.changes, reason: intent.reason, instead: intent }];
   });
 }
@@ -52,23 +53,20 @@ function makeRoom(seen: AppSeen, sum: Intended, { pod, instead }: PodRaise): Int
   const prior = instead ?? sum.record.intents.find((one) => one.limitsApplied && one.pod.uid === pod.uid);
   if (prior === undefined || !sum.record.intents.includes(prior)) return sum;
   const record = { ...sum.record, intents: sum.record.intents.filter((one) => one !== prior) };
-  const why = instead
-    ? ended(prior, "Infeasible", "it never fits this node")
-    : ended(prior, "Applied", "the next raise followed");
+  const why = instead ? ended(prior, "Infeasible", neverFits) : ended(prior, "Applied", "the next raise followed");
   return end(seen, { ...sum, record }, why);
 }
 
-function keep(seen: AppSeen, sum: Intended, raise: PodRaise, braked: Braked, forGood = false): Intended {
-  // Infeasible, and no road that will ever open: then it is over. Otherwise it stays open, as a reminder.
-  const next = raise.instead && forGood ? makeRoom(seen, sum, raise) : sum;
-  return { ...next, held: new Map([...next.held, [raise.pod.uid, braked]]) };
-}
+const keep = (sum: Intended, raise: PodRaise, braked: Braked): Intended => ({
+  ...sum,
+  held: new Map([...sum.held, [raise.pod.uid, braked]]),
+});
 
 function begin(seen: AppSeen, sum: Intended, raises: readonly PodRaise[], road: Road): Intended {
   const [first] = raises;
   if (first === undefined) return sum;
   const cleared = raises.reduce((all, raise) => makeRoom(seen, all, raise), sum);
-  const holdAll = (braked: Braked) => raises.reduce((all, raise) => keep(seen, all, raise, braked), sum);
+  const holdAll = (braked: Braked) => raises.reduce((all, raise) => keep(all, raise, braked), sum);
   const changes = road === "Template" ? templateChanges(seen, raises) : withPriorRequests(sum.record, first);
   if (changes.length === 0) return holdAll({ hold: rollingOut });
   const braked = brakeOn(seen, cleared.record, { road, pod: first.pod, changes });

@@ -41,9 +41,11 @@ export function goingOn(intent: Intent, rest: Partial<Progress> = {}): Progress 
 }
 
 /** What reconcile stores in waitingFor when the API server said no. */
-export const refused = (intent: Intent): boolean => intent.waitingFor?.startsWith("Refused") ?? false;
+export const isRefused = (intent: Intent): boolean => intent.waitingFor?.startsWith("Refused") ?? false;
 /** … or that no node of this size exists (403, cause NodeCapacity). */
-export const infeasible = (intent: Intent): boolean => intent.waitingFor?.startsWith("Infeasible") ?? false;
+export const isInfeasible = (intent: Intent): boolean =>
+  intent.road === "InPlace" && !intent.limitsApplied && (intent.waitingFor?.startsWith("Infeasible") ?? false);
+export const neverFits = "it never fits this node";
 
 export const podOf = (seen: AppSeen, uid: string): PodSeen | undefined => seen.pods.find((pod) => pod.uid === uid);
 

@@ -6,7 +6,7 @@
 import type { Command } from "../../model/plan.ts";
 import type { Change, Intent } from "../../model/record.ts";
 import type { ContainerSeen, PodSeen } from "../../model/seen.ts";
-import { containerOf, ended, goingOn, infeasible, type Progress, refused, waiting } from "./progress.ts";
+import { containerOf, ended, goingOn, type Progress, waiting } from "./progress.ts";
 
 export interface Pair {
   readonly change: Change;
@@ -25,7 +25,8 @@ const takingBack = "the request to be taken back: the node has no room for it";
 export function requestsProgress(intent: Intent, pod: PodSeen): Progress {
   const pairs = pairsOf(pod, intent.changes);
   if (intent.waitingFor === takingBack) return takeBack(intent, pod, pairs);
-  if (refused(intent) || infeasible(intent)) return ended(intent, "Applied", `the request stays: ${intent.waitingFor}`);
+  if (/^(Refused|Infeasible)/.test(intent.waitingFor ?? ""))
+    return ended(intent, "Applied", `the request stays: ${intent.waitingFor}`);
   const behind = pairs.filter(({ change, container }) => (container.request ?? 0) < (change.to.request ?? 0));
   if (behind.length === 0) return requested(intent, pod, pairs);
   const more = behind.reduce((sum, { change, container }) => sum + (change.to.request ?? 0) - (container.request ?? 0), 0);

@@ -43,6 +43,8 @@ function inPlace(seen: AppSeen, pod: PodSeen): RoadTo {
 function inPlaceObstacle(seen: AppSeen, record: AppRecord, pod: PodSeen, changes: readonly Change[]): string | undefined {
   if (!seen.cluster.inPlace) return "the cluster does not serve pods/resize";
   if (pod.notResizable !== undefined) return pod.notResizable;
+  // The kubelet takes the spec of a pod as a whole: with that in it, nothing else of it is admitted either.
+  if (pod.resize.state === "infeasible") return "what its spec asks for never fits its node";
   if (record.actions.some((action) => provedInfeasible(action, pod, changes))) return "its node is too small for that";
   const able = changes.every(({ container: name }) => {
     const container = containerOf(pod, name);

@@ -7,8 +7,9 @@ import { countReverts, forgetLiftedContest } from "./contest.ts";
 import { copyProgress } from "./copy-pod.ts";
 import { isOff, policyInCharge } from "./gate.ts";
 import { inPlaceProgress } from "./in-place.ts";
-import { ended, type Progress } from "./progress.ts";
+import { ended, isInfeasible, neverFits, type Progress, podOf } from "./progress.ts";
 import { withAction, withGiven, withRaise } from "./remember.ts";
+import { roadTo } from "./roads.ts";
 import { templateProgress } from "./template.ts";
 
 export interface Settlement {
@@ -35,12 +36,23 @@ function settleReverts(seen: AppSeen): Settlement {
 }
 
 function add(seen: AppSeen, sum: Settlement, intent: Intent): Settlement {
-  const progress = progressOf(seen, intent);
+  const progress = orInfeasible(seen, sum.record, progressOf(seen, intent));
   const intents = sum.record.intents.flatMap((one) => (one !== intent ? [one] : progress.open ? [progress.intent] : []));
   const given = withGiven({ ...sum.record, intents }, progress.given ?? []);
   const record = progress.arrived ? withRaise(given, progress.intent, seen.nowMs) : given;
   const arrived = progress.arrived ? [...sum.arrived, progress.intent] : sum.arrived;
   return end(seen, { ...sum, record, arrived }, progress);
+}
+
+// What does not fit its node stays open until another road is taken (plan/intents.ts). Where none leads on, it is over.
+function orInfeasible(seen: AppSeen, record: AppRecord, progress: Progress): Progress {
+  const { intent } = progress;
+  const pod = podOf(seen, intent.pod.uid);
+  if (!progress.open || pod === undefined || !isInfeasible(intent) || isOff(seen, intent)) return progress;
+  const over = { ...progress, ...ended(intent, "Infeasible", neverFits) };
+  const after = withAction(record, intent, { nowMs: seen.nowMs, outcome: "Infeasible" });
+  const { changes, reason } = intent;
+  return "hold" in roadTo(seen, after, { pod, changes, reason }) ? over : progress;
 }
 
 /** Writes down how an intent ended, if it did. */

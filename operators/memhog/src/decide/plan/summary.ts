@@ -4,7 +4,7 @@ import type { Phase, Summary, Verdict } from "../../model/plan.ts";
 import type { Reason } from "../../model/reasons.ts";
 import type { AppRecord, Intent } from "../../model/record.ts";
 import type { AppSeen } from "../../model/seen.ts";
-import { containerOf, infeasible, podOf, refused } from "./progress.ts";
+import { containerOf, isInfeasible, isRefused, podOf } from "./progress.ts";
 
 /** The most telling first, and the phase that goes with it. Raise reasons are those of raises that begin with this plan. */
 const order: readonly (readonly [Phase, readonly Reason[]])[] = [
@@ -66,8 +66,8 @@ function ofIntent(seen: AppSeen, intent: Intent, foremost: Verdict | undefined):
 }
 
 function stateOf(intent: Intent, foremost: Verdict | undefined): Pick<Summary, "phase" | "reason"> {
-  if (refused(intent)) return { phase: "Waiting", reason: "Refused" };
-  if (infeasible(intent)) return { phase: "Waiting", reason: foremost?.decision.reason ?? "ResizeInProgress" };
+  if (isRefused(intent)) return { phase: "Waiting", reason: "Refused" };
+  if (isInfeasible(intent)) return { phase: "Waiting", reason: foremost?.decision.reason ?? "ResizeInProgress" };
   if (intent.road === "CopyPod" || intent.waitingFor === undefined) return { phase: "Raising", reason: intent.reason };
   return { phase: "Waiting", reason: intent.road === "Template" ? "RolloutInProgress" : "ResizeDeferred" };
 }

@@ -4,7 +4,7 @@
 import type { Command } from "../../model/plan.ts";
 import type { Change, Intent } from "../../model/record.ts";
 import type { AppSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
-import { containerOf, ended, goingOn, limitsOf, live, minutes, type Progress, refused, since, waiting } from "./progress.ts";
+import { containerOf, ended, goingOn, isRefused, limitsOf, live, minutes, type Progress, since, waiting } from "./progress.ts";
 
 const takenUpWithinMs = minutes(10);
 /** So long a pod that took the place of an evicted one may take to become Ready. */
@@ -16,7 +16,7 @@ export function templateProgress(seen: AppSeen, intent: Intent): Progress {
   if (template === undefined || !intent.id.startsWith(`${template.uid}/`)) return ended(intent, "Abandoned", "the owner is gone");
   const changes = intent.changes.filter((change) => template.containers.some(({ name }) => name === change.container));
   if (changes.length === 0) return ended(intent, "Abandoned", "its containers are no longer in the template");
-  if (refused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
+  if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const missing = changes.filter((change) => !asksFor(template, change));
   if (missing.length === 0) return { ...rollout(seen, template, intent), given: limitsOf(template.uid, changes) };
   if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", "the template did not take it up");

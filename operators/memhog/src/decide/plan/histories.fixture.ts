@@ -1,0 +1,170 @@
+// Random small worlds, and random histories that lead through them: passes that crash, kubelets that defer, people who delete pods,
+// pause, annotate and edit, controllers that take back, clocks that jump.
+import fc from "fast-check";
+import { type Bytes, mib } from "../../model/bytes.ts";
+import type { Policy } from "../../model/policy.ts";
+import { aContainerSeen, aNode, anApp, aPodSeen, aPolicy, now, samplesOf } from "../../model/seen.fixture.ts";
+import type { AppKind, AppSeen, ContainerSeen, PodSeen } from "../../model/seen.ts";
+import { type Happening, happenings } from "./world.fixture.ts";
+
+const kinds: readonly AppKind[] = ["Deployment", "StatefulSet", "ReplicaSet", "CronJob", "Job", "Pod", "Other"];
+
+const container = (name: string): fc.Arbitrary<ContainerSeen> =>
+  fc
+    .record({
+      limit: fc.integer({ min: 64, max: 1024 }),
+      share: fc.constantFrom(0.5, 0.74, 0.8, 0.95),
+      killed: fc.integer({ min: -3, max: 4 }),
+      down: fc.boolean(),
+      restartsOnResize: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
+      silent: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+    })
+    .map(({ limit, share, killed, down, restartsOnResize, silent }) => {
+      const oomKill = killed < 1 ? undefined : { restart: killed - 1, atMs: now - 30_000, stillDown: down };
+      const samples = samplesOf([limit * share, limit * share]);
+      const sizes = { limit: mib(limit), request: mib(Math.ceil(limit / 2)) };
+      const asked = { ...sizes, ...(silent ? { appliedLimit: undefined, appliedRequest: undefined } : {}) };
+      return aContainerSeen({ name, ...asked, samples, oomKill, running: !(oomKill && down), restartsOnResize });
+    });
+
+const pod = (number: number): fc.Arbitrary<PodSeen> =>
+  fc
+    .record({
+      containers: fc.tuple(container("memhog"), fc.option(container("side"), { freq: 3 })),
+      guaranteed: fc.boolean(),
+      ready: fc.boolean(),
+      monitored: fc.integer({ min: 0, max: 7 }).map((n) => n > 0),
+      room: fc.constantFrom(0, 100, 16_000),
+    })
+    .map(({ containers: [first, second], guaranteed, ready, monitored, room }) => {
+      const all = second === null ? [first] : [first, second];
+      const equal = (one: ContainerSeen): ContainerSeen => ({ ...one, request: one.limit, appliedRequest: one.appliedLimit });
+      return aPodSeen({
+        name: `memhog-${number}`,
+        uid: `pod-${number}`,
+        containers: guaranteed ? all.map(equal) : all,
+        qos: guaranteed ? "Guaranteed" : "Burstable",
+        ready,
+        monitored,
+        node: aNode({ allocatable: mib(20_000), requested: mib(20_000 - room) }),
+      });
+    });
+
+const policy: fc.Arbitrary<Policy> = fc
+  .record({
+    strategy: fc.constantFrom("Auto", "Auto", "InPlace", "Redeploy", "Recommend"),
+    multiplier: fc.constantFrom(1.2, 1.5, 2),
+    maxMemory: fc.constantFrom(undefined, mib(700), mib(1500)),
+    cooldownMs: fc.constantFrom(0, 60_000),
+    maxRaisesPerHour: fc.integer({ min: 1, max: 6 }),
+  } as const)
+  .map((different) => aPolicy(different));
+
+export const worlds: fc.Arbitrary<AppSeen> = fc
+  .record({
+    kind: fc.constantFrom(...kinds),
+    count: fc.integer({ min: 1, max: 6 }),
+    all: fc.tuple(...[1, 2, 3, 4, 5, 6].map(pod)),
+    policy,
+    inPlace: fc.boolean(),
+    resizeAfterOomKill: fc.boolean(),
+    elsewhere: fc.constantFrom(0, 0, 9, 10),
+    rival: fc.constantFrom(undefined, undefined, undefined, { name: "HorizontalPodAutoscaler/web", kind: "HPA" as const }),
+  })
+  .map(({ kind, count, all, policy: one, inPlace, resizeAfterOomKill, elsewhere, rival }) => {
+    const pods = kind === "Pod" ? all.slice(0, 1) : all.slice(0, count);
+    const template = anApp().template;
+    return anApp({
+      app: { kind, namespace: "demo", name: "memhog" },
+      policies: [one],
+      pods,
+      template:
+        template === undefined || kind === "Pod" || kind === "Job" || kind === "Other"
+          ? undefined
+          : { ...template, replicas: pods.length, replacesPods: kind !== "ReplicaSet", containers: sizesOf(pods) },
+      cluster: { inPlace, resizeAfterOomKill },
+      underWayElsewhere: elsewhere,
+      rival,
+    });
+  });
+
+function sizesOf(pods: readonly PodSeen[]) {
+  const containers = pods.flatMap((one) => one.containers);
+  const names = [...new Set(containers.map(({ name }) => name))];
+  return names.map((name) => {
+    const found = containers.find((one) => one.name === name);
+    return { name, limit: found?.limit, request: found?.request };
+  });
+}
+
+/** What may happen between two passes. A number is how far the clock goes. */
+export type Event = Happening | number | keyof typeof people;
+
+/** What people and other controllers do. */
+export const people = {
+  pause: (world: AppSeen) => onPolicy(world, (one) => ({ ...one, paused: !one.paused, generation: one.generation + 1 })),
+  edit: (world: AppSeen) => onPolicy(world, (one) => ({ ...one, generation: one.generation + 1 })),
+  recommend: (world: AppSeen) => onPolicy(world, (one) => ({ ...one, strategy: "Recommend" })),
+  inPlaceOnly: (world: AppSeen) => onPolicy(world, (one) => ({ ...one, strategy: "InPlace" })),
+  annotate: (world: AppSeen) => onFirst(world, (one) => ({ ...one, monitored: !one.monitored })),
+  lose: (world: AppSeen) => ({ ...world, pods: world.pods.slice(1) }),
+  delete: (world: AppSeen) => onFirst(world, (one) => ({ ...one, deleting: true })),
+  takeBack: (world: AppSeen) => onFirst(world, (one) => ({ ...one, containers: one.containers.map(halved) })),
+  unready: (world: AppSeen) => onFirst(world, (one) => ({ ...one, ready: false })),
+  refuse: (world: AppSeen) => onIntents(world, "Refused: exceeded quota"),
+  tooLarge: (world: AppSeen) => onIntents(world, "Infeasible: NodeCapacity"),
+  stall: (world: AppSeen) => ({
+    ...world,
+    template:
+      world.template && !world.template.rolledOut ? { ...world.template, stalled: "ProgressDeadlineExceeded" } : world.template,
+  }),
+  starve: (world: AppSeen) => onFirst(world, (one) => ({ ...one, containers: one.containers.map(hungrier) })),
+  kill: (world: AppSeen) =>
+    onFirst(world, (one) => ({ ...one, containers: one.containers.map((each) => killed(each, world.nowMs)) })),
+} as const;
+
+const onPolicy = (world: AppSeen, change: (one: Policy) => Policy): AppSeen => ({
+  ...world,
+  policies: world.policies.map(change),
+});
+const onFirst = (world: AppSeen, change: (one: PodSeen) => PodSeen): AppSeen => ({
+  ...world,
+  pods: world.pods.map((one, i) => (i === 0 ? { ...change(one), resourceVersion: `${Number(one.resourceVersion) + 1}` } : one)),
+});
+const onIntents = (world: AppSeen, waitingFor: string): AppSeen => ({
+  ...world,
+  record: { ...world.record, intents: world.record.intents.map((one) => ({ ...one, waitingFor })) },
+});
+const half = (size: Bytes | undefined) => (size === undefined ? undefined : mib(Math.ceil(size / 2 ** 21)));
+const halved = (one: ContainerSeen): ContainerSeen => ({ ...one, limit: half(one.limit), request: half(one.request) });
+const hungrier = (one: ContainerSeen): ContainerSeen => {
+  const size = ((one.limit ?? 0) / 2 ** 20) * 0.9;
+  return { ...one, running: true, samples: samplesOf([size, size]) };
+};
+const killed = (one: ContainerSeen, atMs: number): ContainerSeen => ({
+  ...one,
+  restarts: one.restarts + 1,
+  oomKill: { restart: Math.max(one.restarts, (one.oomKill?.restart ?? -1) + 1), atMs, stillDown: false },
+});
+
+export const happen = (world: AppSeen, event: Event): AppSeen => {
+  if (typeof event === "number") return { ...world, nowMs: world.nowMs + event };
+  return event in happenings ? happenings[event as Happening](world) : people[event as keyof typeof people](world);
+};
+
+const names = [...Object.keys(happenings), ...Object.keys(happenings), ...Object.keys(people)] as (
+  | Happening
+  | keyof typeof people
+)[];
+const events: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...names) },
+  { weight: 1, arbitrary: fc.constantFrom(1_000, 65_000, 400_000, 3_700_000, -3_600_000) },
+);
+
+/** Between one pass and the next: what happens, and how many writes the pass makes before it crashes. */
+export const histories = fc.array(
+  fc.record({ events: fc.array(events, { maxLength: 3 }), writes: fc.constantFrom(0, 1, 2, 9, 9, 9) }),
+  {
+    maxLength: 14,
+  },
+);

@@ -1,0 +1,117 @@
+// Whatever happens, in whatever order: what holds of every decision on the way.
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Command, Plan } from "../../model/plan.ts";
+import type { AppSeen, PodSeen } from "../../model/seen.ts";
+import { decide } from "../decide.ts";
+import { happen, histories, worlds } from "./histories.fixture.ts";
+import { pass, type Run } from "./run.fixture.ts";
+
+/** Lets every history happen, and asks at each decision on the way. */
+function always(check: (seen: AppSeen, plan: Plan) => void, numRuns = 250) {
+  fc.assert(
+    fc.property(worlds, histories, (world, history) => {
+      let run: Run = { world, effects: [] };
+      for (const { events, writes } of history) {
+        const seen = events.reduce(happen, run.world);
+        const next = pass({ ...run, world: seen }, writes);
+        check(seen, next.plan);
+        run = { ...next, world: { ...next.world, nowMs: next.world.nowMs + 1_000 } };
+      }
+    }),
+    { numRuns },
+  );
+}
+
+it("C1: deciding again on the stored record changes neither the record nor the commands", () => {
+  always((seen, plan) => {
+    const again = decide({ ...seen, record: plan.record });
+    expect(again.record).toEqual(plan.record);
+    expect(again.commands).toEqual(plan.commands);
+    expect(again.settled).toEqual([]);
+  });
+});
+
+it("E4: no command while paused, under Recommend, without an AppMonitor, or about a pod that is not monitored", () => {
+  always((seen, { commands }) => {
+    const [policy] = seen.policies;
+    if (policy === undefined || policy.paused || policy.strategy === "Recommend") expect(commands).toEqual([]);
+    const touched = new Set(commands.map(podOf));
+    for (const pod of seen.pods) if (!pod.monitored) expect(touched.has(pod.uid)).toBe(false);
+  });
+});
+
+const podOf = (command: Command): string =>
+  "uid" in command ? command.uid : command.intent.road === "Template" ? "" : command.intent.pod.uid;
+
+it("D2, C4: an original is deleted only while its copy is Ready, a copy only while its original is there; never two copies", () => {
+  always((seen, { commands }) => {
+    for (const command of commands) {
+      if (command.do === "createCopy") expect(seen.pods.filter((pod) => pod.copyOf === command.intent.pod.uid)).toEqual([]);
+      if (command.do !== "deletePod") continue;
+      const doomed = seen.pods.find((pod) => pod.uid === command.uid);
+      const others = seen.pods.filter((pod) => pod !== doomed && (pod.copyOf === doomed?.uid || pod.uid === doomed?.copyOf));
+      expect(others.length, command.why).toBe(1);
+      if (command.why === "Replaced") expect(others[0]).toMatchObject({ ready: true, deleting: false });
+    }
+    for (const pod of seen.pods) expect(seen.pods.filter((one) => one.copyOf === pod.uid).length).toBeLessThan(2);
+  });
+});
+
+it("D3: at most three pods of an app at a time in place, one otherwise, ten in the cluster, one intent per pod", () => {
+  always((seen, { record }) => {
+    const before = new Set(seen.record.intents.map(({ id }) => id));
+    const open = record.intents.filter((intent) => !intent.limitsApplied);
+    const begun = open.filter(({ id }) => !before.has(id));
+    if (begun.length > 0) {
+      expect(open.length).toBeLessThanOrEqual(open.every(({ road }) => road === "InPlace") ? 3 : 1);
+      expect(open.length + seen.underWayElsewhere).toBeLessThanOrEqual(10);
+    }
+    expect(new Set(record.intents.map(({ pod }) => pod.uid)).size).toBe(record.intents.length);
+    expect(new Set(record.intents.map(({ id }) => id)).size).toBe(record.intents.length);
+  });
+});
+
+it("D1: a Ready pod is evicted only while all others are Ready, and there are others", () => {
+  always((seen, { commands }) => {
+    for (const command of commands) {
+      if (command.do !== "evict") continue;
+      const others = seen.pods.filter((pod) => pod.uid !== command.uid);
+      const doomed = seen.pods.find((pod) => pod.uid === command.uid);
+      if (doomed?.ready) expect(others.length > 0 && others.every((pod) => pod.ready && !pod.deleting)).toBe(true);
+    }
+  });
+});
+
+it("nobody gets less than the spec asks for, nor a request above the limit, and the lists stay short", () => {
+  always((seen, { record, commands }) => {
+    for (const { changes, limitsApplied } of record.intents) {
+      for (const { from, to } of changes) {
+        expect(to.limit).toBeGreaterThanOrEqual(from.limit);
+        if (!limitsApplied) expect(to.request ?? 0).toBeGreaterThanOrEqual(from.request ?? 0);
+        expect(to.request ?? 0).toBeLessThanOrEqual(to.limit);
+      }
+    }
+    for (const command of commands)
+      if (command.do === "resize" && command.step !== "requests") expect(shrinks(seen.pods, command)).toBe(false);
+    expect(record.actions.length).toBeLessThanOrEqual(50);
+    const uids = new Set([...seen.pods.map(({ uid }) => uid), seen.template?.uid]);
+    const paused = seen.policies.some((policy) => policy.paused);
+    if (!paused) for (const { uid } of [...record.kills, ...record.given]) expect(uids.has(uid)).toBe(true);
+  });
+});
+
+function shrinks(pods: readonly PodSeen[], { intent }: Command): boolean {
+  const pod = pods.find(({ uid }) => uid === intent.pod.uid);
+  return intent.changes.some((change) => {
+    const container = pod?.containers.find(({ name }) => name === change.container);
+    return change.to.limit < (container?.limit ?? 0) && !intent.limitsApplied;
+  });
+}
+
+it("raises and counted kills never become fewer", () => {
+  always((seen, { record }) => {
+    expect(record.raises).toBeGreaterThanOrEqual(seen.record.raises);
+    expect(record.oomKills).toBeGreaterThanOrEqual(seen.record.oomKills);
+  }, 300);
+});
