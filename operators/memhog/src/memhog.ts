@@ -1,9 +1,9 @@
-// The operator, put together: one controller for apps, one for the status of AppMonitors, one source of memory. main.ts gives it the
-// world it runs in; the demo, the tests and the bench give it theirs.
+// The operator, put together: one controller for apps, one for the status of AppMonitors, one source of memory, one page. main.ts
+// gives it the world it runs in; the demo, the tests and the bench give it theirs.
 import {
-  type Clock,
   type Controller,
   controller,
+  type Environment,
   type Operator,
   type OperatorOptions,
   operator,
@@ -17,7 +17,12 @@ import { MemoryPoller } from "./observe/memory-poller.ts";
 import type { PrometheusTransport } from "./observe/prometheus/transport.ts";
 import { RaiseWitness } from "./observe/raise-witness.ts";
 import { watches } from "./observe/watches.ts";
+import { History } from "./page/history.ts";
+import { pageSource } from "./page/page-source.ts";
 import { type Pass, type ReconcileContext, reconcile } from "./reconcile.ts";
+import { appMonitors } from "./report/app-monitors.ts";
+import { type MemhogMetrics, memhogMetrics } from "./report/metrics.ts";
+import { reporter } from "./report/report.ts";
 
 export interface MemhogOptions {
   readonly prometheus: PrometheusTransport;
@@ -25,37 +30,59 @@ export interface MemhogOptions {
   readonly intervalMs?: number;
   /** Nodes may be read: then their room is a cap. An install with Roles alone may not. @default true */
   readonly nodes?: boolean;
+  /** Where the page is served: ":8082", "127.0.0.1:8082"; "0" for nowhere. @default "0" */
+  readonly pageBindAddress?: string;
+  /** The page listens at this port. */
+  readonly onPage?: (port: number) => void;
   /** Told about every pass over an app. */
   readonly onPass?: (pass: Pass) => void;
 }
 
+/** The kinds it brings. */
+export const memhogKinds = [AppMonitor, AppMemory] as const;
+
 /** How many apps are looked at at the same time; what is done at the same time is bounded by decide/plan/pace.ts. */
 const concurrency = 4;
-
-export interface Memhog {
-  readonly controllers: readonly Controller[];
-  readonly memory: MemoryPoller;
-}
-
-/** The controllers, for an operator with this clock. */
-export function memhogControllers(options: MemhogOptions, clock: Clock): Memhog {
-  const { prometheus, intervalMs = 15_000, nodes = true, onPass = () => {} } = options;
-  const memory = new MemoryPoller({ transport: prometheus, intervalMs });
-  const raises = new RaiseWitness(clock);
-  const world = { memory, raises, nodes, report: onPass };
-  const apps = controller(
-    AppMemory,
-    { name: operatorName, watches: watches({ nodes }), sources: [memory.source], may: rightsToAct, concurrency },
-    (ref, ctx) => reconcile(ref, ctx as unknown as ReconcileContext, world),
-  );
-  return { controllers: [apps], memory };
-}
 
 /** The whole program, to be `run()`. */
 export function memhogOperator(options: MemhogOptions & Partial<OperatorOptions>): Operator {
   const { environment = systemEnvironment() } = options;
-  const { controllers } = memhogControllers(options, environment.clock);
-  return operator({ rateLimit: { qps: 50, burst: 100 }, ...options, environment, name: operatorName, controllers });
+  // The metrics need the operator's registry, the operator its controllers, and these count: so they are given a way to find them.
+  let metrics: MemhogMetrics | undefined;
+  const { controllers, memory } = memhogControllers(options, environment, () => metrics);
+  const all = operator({ rateLimit: { qps: 50, burst: 100 }, ...options, environment, name: operatorName, controllers });
+  const { clock } = environment;
+  metrics = memhogMetrics({ registry: all.metrics.registry, clock, newestSampleAgeMs: () => memory.newestAgeMs() });
+  return all;
 }
 
-export const memhogKinds = [AppMonitor, AppMemory] as const;
+/** The controllers alone: what they may do is what the operator may. */
+export function memhogControllers(
+  options: MemhogOptions,
+  environment: Environment,
+  metrics: () => MemhogMetrics | undefined = () => undefined,
+): { readonly controllers: readonly Controller[]; readonly memory: MemoryPoller } {
+  const { prometheus, intervalMs = 15_000, nodes = true, onPass, pageBindAddress = "0", onPage } = options;
+  const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: (report) => metrics()?.polled(report) });
+  const raises = new RaiseWitness(environment.clock);
+  const history = new History();
+  const listening = pageBindAddress !== "0";
+  const report: ReturnType<typeof reporter> = (pass, ctx) => {
+    if (listening) history.note(pass.seen, pass.plan);
+    reporter({ metrics: metrics(), onPass })(pass, ctx);
+  };
+  const world = { memory, raises, nodes, report };
+  const page = pageSource({ address: pageBindAddress, history, metrics: () => memory.metrics(), ...(onPage && { onPage }) });
+  const apps = controller(
+    AppMemory,
+    {
+      name: operatorName,
+      watches: watches({ nodes }),
+      sources: [memory.source, ...(listening ? [page] : [])],
+      may: rightsToAct,
+      concurrency,
+    },
+    (ref, ctx) => reconcile(ref, ctx as unknown as ReconcileContext, world),
+  );
+  return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], memory };
+}

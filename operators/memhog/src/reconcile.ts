@@ -1,6 +1,6 @@
 // One pass over one app, and the whole way through the code: observe → decide → remember → act → report. Whatever ends it early,
 // a crash, a conflict, an answer that is lost, the next pass begins at the top and finds what was intended in the AppMemory.
-import { checkAgainIn, done, type ObjectRef, type Outcome, type Stored } from "@memhog/runtime";
+import { checkAgainIn, done, type Logger, type ObjectRef, type Outcome, type Stored } from "@memhog/runtime";
 import { carryOut } from "./act/carry-out.ts";
 import { type CommandOutcome, type Server, withEndings } from "./act/outcome.ts";
 import { remember } from "./act/remember.ts";
@@ -11,21 +11,25 @@ import type { AppSeen } from "./model/seen.ts";
 import { monitorsByNamespace } from "./observe/kinds.ts";
 import { type ObserveContext, type ObserveWorld, observe } from "./observe/observe.ts";
 import type { RaiseWitness } from "./observe/raise-witness.ts";
+import type { Teller } from "./report/events.ts";
 
 /** What is needed of a reconciler's context. */
-export interface ReconcileContext extends ObserveContext {
+export interface ReconcileContext extends ObserveContext, Teller {
   readonly client: ObserveContext["client"] & Server;
+  readonly log: Logger;
 }
 
 export interface ReconcileWorld extends ObserveWorld {
   readonly raises: RaiseWitness;
-  /** Everything that was seen, decided and done: Events, metrics, logs, the page. It must not throw. */
-  readonly report: (pass: Pass) => void;
+  /** Everything that was seen, decided and done: Events, metrics, logs, the page (report/report.ts). */
+  readonly report: (pass: Pass, ctx: Pick<ReconcileContext, "eventOn" | "log">) => void;
 }
 
 /** One pass, when it is over. */
 export interface Pass {
   readonly seen: AppSeen;
+  /** AppMemory.status.reason before it. */
+  readonly reasonBefore: string | undefined;
   readonly plan: Plan;
   readonly outcomes: readonly CommandOutcome[];
 }
@@ -38,8 +42,9 @@ export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, world: Re
   const memory = await remember({ client: ctx.client, name: ref.name, stored }, seen, plan);
   const outcomes = await carryOut(ctx, seen.app, plan, { halted: () => pausedBy(seen, ctx) });
   for (const { ended, command } of outcomes) if (ended === "done") world.raises.note(command.intent.pod.uid);
-  await rememberEndings(ref, ctx, { seen, plan, outcomes }, memory);
-  world.report({ seen, plan, outcomes });
+  const pass = { seen, plan, outcomes, reasonBefore: stored?.status?.reason };
+  await rememberEndings(ref, ctx, pass, memory);
+  world.report(pass, ctx);
   const unknown = outcomes.find(({ error }) => error !== undefined);
   if (unknown?.error !== undefined) throw unknown.error;
   return plan.againInMs === undefined ? done() : checkAgainIn(plan.againInMs, plan.summary.reason);

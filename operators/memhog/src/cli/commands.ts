@@ -35,7 +35,9 @@ async function run(flags: MemhogFlags): Promise<void> {
   const prometheus = prometheusOf(flags);
   const nodes = await lookBeforeStarting(flags, prometheus);
   const installCrds = own["install-crds"] ? memhogKinds : [];
-  await memhogOperator({ ...options, installCrds, prometheus, nodes, intervalMs: intervalMsOf(own) }).run();
+  const pageBindAddress = own["page-bind-address"];
+  await memhogOperator({ ...options, installCrds, prometheus, nodes, intervalMs: intervalMsOf(own), pageBindAddress }).run();
+  await prometheus.close?.();
 }
 
 /** What people get wrong is said before anything starts. Returns whether nodes may be read. */
@@ -83,7 +85,7 @@ function configOf({ kubeconfig, context }: MemhogFlags["options"]): Pick<Operato
 
 /** What the operator may do: from the controllers themselves, so the two cannot drift. */
 function grantsOf(prometheus: PrometheusTransport, nodes: boolean): readonly Grant[] {
-  return memhogControllers({ prometheus, nodes }, systemEnvironment().clock).controllers.flatMap(({ grants }) => grants);
+  return memhogControllers({ prometheus, nodes }, systemEnvironment()).controllers.flatMap(({ grants }) => grants);
 }
 
 function rolesOf(flags: MemhogFlags): readonly object[] {
