@@ -7,19 +7,31 @@
 //   our watch has not told us. An apply would quietly take it over.
 // - An object of the right name that is not controlled by our owner, by UID, is never touched (ChildNotOursError). What a
 //   deleted namesake of the owner left behind is about to be collected: we wait for that.
+// - A child that cannot be had does not keep its siblings waiting: what is wrong with it is said when they are done. If it
+//   is somebody else's, the owner is looked at again when that object has gone.
+// - A field that cannot be changed any more (most of a Pod) is a refusal, unless the child says that it may be replaced:
+//   then it is deleted, and made again when it is gone.
 // - What is no longer wanted is deleted with UID and resourceVersion: only if it is the very object that was judged.
 import type { Cache } from "../cache/cache.ts";
-import { InvalidError, NotFoundError } from "../client/errors.ts";
+import { ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectMeta, type ObjectRef, type Stored } from "../objects/object.ts";
 import { controllerOf, isControlledBy, ownerReferenceTo } from "../objects/owner.ts";
-import { ChildNotOursError, PermanentError } from "./errors.ts";
+import { ChildNotOursError, PermanentError, SeveralChildrenError } from "./errors.ts";
 import { hashOf } from "./settled.ts";
 import { isSameKind, type Work } from "./work.ts";
 
 /** A child as it should be. */
-export interface DesiredChild {
+export interface DesiredChild extends ChildOptions {
   readonly kind: Kind;
   readonly object: KubernetesObject & { readonly metadata: ObjectMeta & { readonly name: string } };
+}
+
+export interface ChildOptions {
+  /**
+   * What to do if a field is wanted differently that can no longer be changed. "replace" deletes the child, gracefully, and
+   * makes it again when it is gone: its data and its address are lost. @default "fail": the object is stuck, and says so
+   */
+  readonly whenImmutable?: "replace" | "fail";
 }
 
 export interface ChildrenOptions {
@@ -35,8 +47,9 @@ export interface ChildrenOptions {
 export function child<T extends KubernetesObject>(
   kind: Kind<T>,
   object: T & { readonly metadata: { readonly name: string } },
+  options: ChildOptions = {},
 ): DesiredChild {
-  return { kind, object };
+  return { kind, object, ...options };
 }
 
 /** Where a child carries the hash of what was last wanted of it: in the domain of its owner. */
@@ -50,12 +63,33 @@ export async function applyChildren(
   children: readonly DesiredChild[],
   { prune = work.owns }: ChildrenOptions = {},
 ): Promise<void> {
-  const wanted = children.map(({ kind, object }) => ({ kind, object: complete(work, owner, kind, object) }));
-  for (const { kind, object } of wanted) await applyChild(work, owner, kind, object);
+  const wanted = children.map((each) => ({ ...each, object: complete(work, owner, each.kind, each.object) }));
+  const refused: Error[] = [];
+  for (const each of wanted) {
+    await applyChild(work, owner, each).catch((error: unknown) => {
+      if (!concernsOnlyIt(error)) throw error;
+      if (error instanceof ChildNotOursError) work.whenGone(each.kind, each.object.metadata, owner.metadata);
+      refused.push(error);
+    });
+  }
   for (const kind of prune) {
     const names = wanted.filter((other) => isSameKind(other.kind, kind)).map(({ object }) => keyOf(object.metadata));
     await pruneKind(work, owner, kind, new Set(names));
   }
+  complain(work, refused);
+}
+
+/** One error for all: one that is worth another try, if there is such a one. */
+function complain(work: Work, refused: readonly Error[]): void {
+  for (const { message } of refused) work.note(message);
+  const passing = refused.find((error) => !(error instanceof PermanentError));
+  const [first, ...more] = refused;
+  if (first !== undefined) throw passing ?? (more.length === 0 ? first : new SeveralChildrenError(refused));
+}
+
+/** What is wrong with one child need not be wrong with the next; a server that is down or busy is. */
+function concernsOnlyIt(error: unknown): error is Error {
+  return error instanceof PermanentError || error instanceof InvalidError || error instanceof ForbiddenError;
 }
 
 type Complete = KubernetesObject & { readonly metadata: ObjectMeta & { readonly name: string } };
@@ -75,7 +109,10 @@ function complete(work: Work, owner: Stored<KubernetesObject>, kind: Kind, objec
   return { ...object, metadata: { ...metadata, annotations } };
 }
 
-async function applyChild(work: Work, owner: Stored<KubernetesObject>, kind: Kind, wanted: Complete): Promise<void> {
+type CompleteChild = DesiredChild & { readonly object: Complete };
+
+async function applyChild(work: Work, owner: Stored<KubernetesObject>, child: CompleteChild): Promise<void> {
+  const { kind, object: wanted } = child;
   const cache = work.cacheOf(kind);
   const ref = wanted.metadata;
   const actual = cache.get(ref) ?? (await work.client.find(kind, ref));
@@ -84,7 +121,11 @@ async function applyChild(work: Work, owner: Stored<KubernetesObject>, kind: Kin
   // With the UID, it is this very object that changes, or none.
   const uid = actual === undefined ? {} : { uid: actual.metadata.uid };
   const object = { ...wanted, metadata: { ...wanted.metadata, ...uid } };
-  const answer = await apply(work, owner, kind, object);
+  const answer = await apply(work, owner, kind, object).catch((error: unknown) => {
+    if (actual === undefined || child.whenImmutable !== "replace" || !isImmutable(error)) throw error;
+    return undefined;
+  });
+  if (answer === undefined) return actual && replace(work, kind, actual);
   work.settled.remember(answer.metadata.uid, wanted, cache.project(answer));
 }
 
@@ -102,6 +143,21 @@ async function apply(
     if (found !== undefined && !isControlledBy(found, owner.metadata.uid)) throw new ChildNotOursError(kind, found, owner);
     throw error;
   }
+}
+
+/** The words differ from kind to kind; these are those of pods, jobs, claims, services, selectors and template fields. */
+const immutable = /immutable|may not (change|be changed)|updates to .* are forbidden|cannot be changed/i;
+
+function isImmutable(error: unknown): boolean {
+  if (!(error instanceof InvalidError)) return false;
+  return error.causes.length === 0
+    ? immutable.test(error.message)
+    : error.causes.every(({ message = "" }) => immutable.test(message));
+}
+
+async function replace(work: Work, kind: Kind, { metadata }: Stored<KubernetesObject>): Promise<void> {
+  work.note(`${kind.kind} ${keyOf(metadata)} cannot be changed as wanted; it is deleted, and made again when it is gone`);
+  await remove(work, kind, metadata, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
 }
 
 /** Ours and alive. @throws ChildNotOursError */

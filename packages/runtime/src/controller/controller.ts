@@ -45,6 +45,7 @@ const defaults: Omit<Plan, "reconcile"> = {
   watches: [],
   sources: [],
   when: undefined,
+  whenOwned: undefined,
   finalizer: undefined,
   whenStuck: undefined,
   concurrency: 1,

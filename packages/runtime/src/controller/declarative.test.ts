@@ -4,6 +4,7 @@ import { atWork, config, ref } from "./at-work.fixture.ts";
 import { child } from "./children.ts";
 import { declarative } from "./declarative.ts";
 import { checkAgainIn } from "./outcome.ts";
+import { loseAnswer } from "./scripted-client.fixture.ts";
 
 /** As many secrets as the config map says. */
 const counted = (ran: string[]) =>
@@ -27,6 +28,17 @@ it("applies, keeps and prunes what a pure function wants, and tells what it says
   await at.clock.advance(0);
   expect(at.world.writes).toEqual(["delete Secret home/a-1"]);
   expect(at.events.at(-1)).toMatchObject({ regarding: { kind: "ConfigMap", name: "a" }, reason: "Counted", note: "1" });
+});
+
+it("tells nothing of what it could not do", async () => {
+  await using at = await atWork(counted);
+  at.world.spoil = () => loseAnswer();
+  at.api.put(ConfigMap, config("a", { count: "1" }));
+  await at.start();
+  expect([at.world.writes, at.events]).toEqual([["apply Secret home/a-0"], []]);
+  at.world.spoil = () => undefined;
+  await at.clock.advance(60_000);
+  expect(at.events[0]).toMatchObject({ reason: "Counted", note: "1" });
 });
 
 it("leaves an object that is being deleted to the garbage collector", async () => {

@@ -33,7 +33,7 @@ export interface Wanted<P extends Kind> {
   readonly children: readonly DesiredChild[];
   /** @default the status stays as it is */
   readonly status?: StatusInput<P>;
-  /** Worth telling, each time it is decided. */
+  /** Worth telling, each time it is decided, once the rest has been done. */
   readonly events?: readonly Remark[];
   /** @default done() */
   readonly outcome?: Outcome;
@@ -59,9 +59,10 @@ export function declarative<
       ctx.list(of, { ownedBy: object }).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const seen = { children, get: ctx.get, list: ctx.list, lookup: ctx.lookup, now: ctx.clock.now() };
     const wanted = want(object, seen as unknown as Seen<P | O[number] | W[number]>);
-    for (const remark of wanted.events ?? []) ctx.event(object, remark);
     await ctx.applyChildren(object, wanted.children);
     if (wanted.status !== undefined) await ctx.setStatus(object, wanted.status);
+    // Last: what is told has happened. If a write failed, the next pass decides afresh what there is to tell.
+    for (const remark of wanted.events ?? []) ctx.event(object, remark);
     return wanted.outcome ?? done();
   });
 }

@@ -77,6 +77,8 @@ export interface ControllerOptions<
   readonly owns?: O;
   /** Other kinds whose changes matter. */
   readonly watches?: { readonly [I in keyof W]: Watch<W[I], P> };
+  /** Which changes of children matter. @default all */
+  readonly whenOwned?: (change: Change<ObjectOf<O[number]>>) => boolean;
   /** What is news although it is not in Kubernetes. */
   readonly sources?: readonly Source[];
   /** What it may do beyond what the kinds above imply: `may(Pod, "patch", { subresource: "resize" })`. */
@@ -89,7 +91,7 @@ export interface ControllerOptions<
    * What the status says when an object is stuck: the server refuses (403, 422), or the reconciler threw a
    * PermanentError. It is an Event in any case. @default the status stays as it is
    */
-  readonly whenStuck?: (error: Error, object: Stored<ObjectOf<P>>) => StatusInput<P>;
+  readonly whenStuck?: (error: Error, object: Stored<ObjectOf<P>>, cached: CachedObjects) => StatusInput<P>;
   /** Objects reconciled at the same time; one object is never reconciled twice at once. @default 1 */
   readonly concurrency?: number;
   /** Milliseconds after which a reconcile is given up: its signal aborts, its calls fail, and it is tried again. @default 2 min */
@@ -122,8 +124,9 @@ export interface Plan {
   readonly watches: readonly Watch<Kind, Kind>[];
   readonly sources: readonly Source[];
   readonly when: ((change: Change) => boolean) | undefined;
+  readonly whenOwned: ((change: Change) => boolean) | undefined;
   readonly finalizer: Finalizer<Kind, AnyContext> | undefined;
-  readonly whenStuck: ((error: Error, object: Stored<KubernetesObject>) => object) | undefined;
+  readonly whenStuck: ((error: Error, object: Stored<KubernetesObject>, cached: CachedObjects) => object) | undefined;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly resyncMs: number;

@@ -31,6 +31,17 @@ export class ChildNotOursError extends PermanentError {
   }
 }
 
+/** Several children could not be had; each says why. The others are as they should be. */
+export class SeveralChildrenError extends PermanentError {
+  override readonly code = "SEVERAL_CHILDREN";
+  readonly errors: readonly Error[];
+
+  constructor(errors: readonly Error[]) {
+    super(`${errors.length} children: ${errors.map(({ message }) => message).join("; ")}`, { cause: errors[0] });
+    this.errors = errors;
+  }
+}
+
 /** A reconciler asked for a kind that its controller neither owns nor watches. The compiler refuses this first. */
 export class KindNotCachedError extends PermanentError {
   override readonly code = "KIND_NOT_CACHED";

@@ -7,6 +7,7 @@ import { afterReconcile, type Ending, type Verdict } from "./after-reconcile.ts"
 import { PermanentError } from "./errors.ts";
 import type { ReconcileRecord } from "./explain.ts";
 import { finalize } from "./finalizer.ts";
+import { cachedObjects } from "./open-caches.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { Run, type Workshop } from "./run.ts";
@@ -70,7 +71,7 @@ async function tell({ workshop, ref, log }: Task, run: Run, error: unknown): Pro
   const { whenStuck } = workshop.controller.plan;
   if (whenStuck === undefined) return;
   try {
-    await setStatus(run, object, whenStuck(failure, object));
+    await setStatus(run, object, whenStuck(failure, object, cachedObjects(workshop.cacheOf)));
   } catch (err) {
     log.warn({ err }, "the status could not say that the object is stuck");
   }

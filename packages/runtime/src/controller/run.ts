@@ -16,6 +16,7 @@ import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import type { Settled } from "./settled.ts";
 import { type StatedStatus, setStatus } from "./status.ts";
+import type { Strangers } from "./strangers.ts";
 import { type Tracking, trackedClient } from "./tracked-client.ts";
 import type { Work } from "./work.ts";
 
@@ -28,6 +29,7 @@ export interface Workshop {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly settled: Settled;
+  readonly strangers: Strangers;
   /** What a call gets that comes after the end of its reconcile; made once, since every reconcile ends. */
   readonly ended: ReconcileEndedError;
   /** @throws KindNotCachedError */
@@ -132,6 +134,10 @@ export class Run implements Work {
 
   note(line: string): void {
     this.#notes.add(line);
+  }
+
+  whenGone(kind: Kind, ref: ObjectRef, owner: ObjectRef): void {
+    this.#options.workshop.strangers.wait(kind, ref, owner);
   }
 
   cacheOf(kind: Kind): Cache {

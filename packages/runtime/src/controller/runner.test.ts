@@ -3,6 +3,7 @@ import { ForbiddenError, TooManyRequestsError } from "../client/errors.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { controller } from "./controller.ts";
+import type { CachedObjects } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkAgainIn, done, waitForChange } from "./outcome.ts";
 
@@ -179,6 +180,36 @@ describe("a controller at work", () => {
     await at.clock.advance(100_000);
     expect(at.ran.length).toBeGreaterThan(1);
     expect(at.ran.length).toBeLessThanOrEqual(4);
+  });
+
+  it("says that it is stuck with what else is in its caches", async () => {
+    const counted = (_error: Error, _object: unknown, cached: CachedObjects) =>
+      ({ secrets: [...cached.objects(Secret)].length }) as never;
+    await using at = await atWork(() =>
+      controller(ConfigMap, { owns: [Secret], whenStuck: counted }, async () => {
+        throw new PermanentError("no");
+      }),
+    );
+    at.api.put(Secret, { metadata: ref("s") });
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    expect(at.api.get(ConfigMap, ref("a"))).toMatchObject({ status: { secrets: 1 } });
+  });
+
+  it("is not woken by changes of children that do not matter", async () => {
+    const matters = ({ object }: { object: Secret }) => object.data?.loud === "yes";
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { owns: [Secret], whenOwned: matters }, async ({ name }) => noted(ran, name)),
+    );
+    const { uid } = at.api.put(ConfigMap, config("a")).metadata;
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid, controller: true }];
+    const say = async (loud: string) => {
+      at.api.put(Secret, { metadata: { ...ref("s"), ownerReferences }, data: { loud } });
+      await at.clock.advance(0);
+      return at.ran.length;
+    };
+    await at.start();
+    expect([at.ran.length, await say("no"), await say("yes"), await say("no")]).toEqual([1, 1, 2, 2]);
   });
 
   it("A1: looks afresh after a conflict, without noise", async () => {

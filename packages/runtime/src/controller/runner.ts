@@ -27,6 +27,7 @@ import { type Result, reconcileOnce } from "./reconcile.ts";
 import type { Workshop } from "./run.ts";
 import { Settled } from "./settled.ts";
 import { listen } from "./sources.ts";
+import { Strangers } from "./strangers.ts";
 
 export interface ControllerDependencies {
   readonly client: Client;
@@ -64,6 +65,7 @@ export class ControllerRunner {
   readonly #states = new Map<string, KeyState>();
   readonly #caches: OpenCaches;
   readonly #settled = new Settled();
+  readonly #strangers = new Strangers();
   readonly #workshop: Workshop;
   readonly #cancels: Cancel[] = [];
   readonly #breather: Breather;
@@ -88,7 +90,8 @@ export class ControllerRunner {
     const narrowed = narrow(client, controller.grants) as unknown as Client;
     const { clock } = environment;
     const ended = new ReconcileEndedError(controller.name);
-    this.#workshop = { controller, client, narrowed, clock, events, settled: this.#settled, ended, cacheOf, cachesOf };
+    const known = { settled: this.#settled, strangers: this.#strangers };
+    this.#workshop = { controller, client, narrowed, clock, events, ...known, ended, cacheOf, cachesOf };
   }
 
   /** Opens the caches and begins to listen. */
@@ -100,7 +103,10 @@ export class ControllerRunner {
       this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
     };
     this.#cancels.push(listen({ kind, plan, cacheOf, enqueue, log: this.#log }), this.#figures.close);
-    for (const owned of plan.owns) this.#cancels.push(this.#forgetTheGone(owned));
+    for (const owned of plan.owns) {
+      const wake = (key: string, reason: string) => this.#queue.add(key, { reason });
+      this.#cancels.push(this.#forgetTheGone(owned), this.#strangers.attach(owned, cacheOf(owned), wake));
+    }
   }
 
   /** Every cache it looks at is right. */

@@ -38,7 +38,7 @@ export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Ca
   };
   const cancels = [
     attach(kind, ({ object }) => [keyOf(object.metadata)], plan.when),
-    ...plan.owns.map((owned) => attach(owned, (change) => ownersIn(kind, change))),
+    ...plan.owns.map((owned) => attach(owned, (change) => ownersIn(kind, change), plan.whenOwned)),
     ...plan.watches.map((watch) => attach(watch.kind, mapped(watch, primary, cached, log), watch.when)),
   ];
   return () => {

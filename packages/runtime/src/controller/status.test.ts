@@ -4,7 +4,8 @@ import type { Client } from "../client/client.ts";
 import { ConflictError, NotFoundError } from "../client/errors.ts";
 import { manualClock } from "../concurrency/manual-clock.ts";
 import type { Condition } from "../objects/kinds/common.ts";
-import type { ObjectOf, Stored } from "../objects/object.ts";
+import { Node } from "../objects/kinds/core/node.ts";
+import type { Kind, ObjectOf, Stored } from "../objects/object.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { Settled } from "./settled.ts";
 import { type StatedStatus, setStatus } from "./status.ts";
@@ -29,15 +30,19 @@ function tea(status: { cups?: number; observedGeneration?: number; conditions?: 
 }
 
 /** Sets a status; answers with what was sent. */
-async function sent(object: Stored<ObjectOf<typeof Tea>>, stated: StatedStatus & { cups: number }, error?: Error) {
+async function sent(
+  object: Stored<ObjectOf<typeof Tea>>,
+  stated: StatedStatus & { cups: number },
+  { error, kind = Tea }: { error?: Error; kind?: Kind } = {},
+) {
   const sent: unknown[] = [];
   const apply = async (_kind: unknown, body: unknown, { subresource }: { subresource?: string }) => {
     sent.push({ subresource, body });
     if (error) throw error;
   };
   const client = { apply } as unknown as Client;
-  const work = { kind: Tea, owns: [], fieldManager: "tea", client, clock: manualClock(), settled: new Settled() };
-  await setStatus({ ...work, cacheOf: () => expect.unreachable(), note: () => {} }, object as never, stated);
+  const work = { kind, owns: [], fieldManager: "tea", client, clock: manualClock(), settled: new Settled() };
+  await setStatus({ ...work, cacheOf: () => expect.unreachable(), whenGone: () => {}, note: () => {} }, object as never, stated);
   return sent;
 }
 
@@ -90,11 +95,21 @@ describe("a status", () => {
     expect(write).toMatchObject({ body: { status: { conditions: [{ message: "very", lastTransitionTime: then }] } } });
   });
 
+  it("says the generation of a kind that is not ours only where there is one already: servers refuse unknown fields", async () => {
+    const { observedGeneration: _, ...plainHot } = storedHot;
+    const [plain] = await sent(tea({ cups: 1, conditions: [plainHot] }), { cups: 2, conditions: [hot] }, { kind: Node });
+    expect(plain).toMatchObject({ body: { status: { cups: 2, conditions: [plainHot] } } });
+    expect(JSON.stringify(plain)).not.toContain("observedGeneration");
+    const old = { cups: 1, observedGeneration: 2, conditions: [{ ...storedHot, observedGeneration: 2 }] };
+    const [known] = await sent(tea(old), { cups: 1, conditions: [hot] }, { kind: Node });
+    expect(known).toMatchObject({ body: { status: { observedGeneration: 3, conditions: [storedHot] } } });
+  });
+
   it("has nobody to tell once its object is gone, and is an error otherwise", async () => {
     const said = { attempt: "apply Tea/status", status: 404, reason: "NotFound", message: "" };
     const gone = new NotFoundError({ ...said, details: { name: "earl-grey" } });
-    expect(await sent(tea(undefined), { cups: 1 }, gone)).toHaveLength(1);
-    await expect(sent(tea(undefined), { cups: 1 }, new NotFoundError(said))).rejects.toThrow();
-    await expect(sent(tea(undefined), { cups: 1 }, new ConflictError({ ...said, status: 409 }))).rejects.toThrow();
+    expect(await sent(tea(undefined), { cups: 1 }, { error: gone })).toHaveLength(1);
+    await expect(sent(tea(undefined), { cups: 1 }, { error: new NotFoundError(said) })).rejects.toThrow();
+    await expect(sent(tea(undefined), { cups: 1 }, { error: new ConflictError({ ...said, status: 409 }) })).rejects.toThrow();
   });
 });

@@ -4,7 +4,7 @@
 // The status is stated as a whole: what is not stated any more is taken back. Conditions are merged by type: those of
 // other writers stay, and `lastTransitionTime` moves only when the status of a condition does.
 import { NotFoundError } from "../client/errors.ts";
-import { setCondition } from "../objects/condition.ts";
+import { findCondition, setCondition } from "../objects/condition.ts";
 import { equals } from "../objects/diff.ts";
 import type { Condition } from "../objects/kinds/common.ts";
 import type { Kind, KubernetesObject, Stored } from "../objects/object.ts";
@@ -20,7 +20,7 @@ export interface StatedStatus {
 }
 
 export async function setStatus(work: Work, object: Stored<Reported>, stated: StatedStatus): Promise<void> {
-  const status = statusOf(object, stated, work.clock.now());
+  const status = statusOf(work.kind, object, stated, work.clock.now());
   if (isReported(work.kind, object.status, status)) return;
   const { name, namespace, uid } = object.metadata;
   const metadata = { name, ...(namespace !== undefined && { namespace }), uid };
@@ -33,16 +33,25 @@ export async function setStatus(work: Work, object: Stored<Reported>, stated: St
   }
 }
 
-/** The whole status, with what the reconciler need not think of. */
-export function statusOf(object: Stored<Reported>, stated: StatedStatus, nowMs: number): NonNullable<Reported["status"]> {
+/**
+ * The whole status, with what the reconciler need not think of. Every kind of `defineResource` knows `observedGeneration`; of
+ * others we only know once we see one, and a server refuses to apply a field that a kind does not have.
+ */
+function statusOf(kind: Kind, object: Stored<Reported>, stated: StatedStatus, nowMs: number): NonNullable<Reported["status"]> {
   const { generation } = object.metadata;
-  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const observed = (before: object = {}) =>
+    generation !== undefined && (isDefinedByUs(kind) || "observedGeneration" in before) ? { observedGeneration: generation } : {};
   const before = object.status?.conditions;
   const conditions = stated.conditions?.flatMap((condition) => {
-    const after = setCondition<Condition>(before, { ...observed, ...condition }, nowMs);
+    const added = observed(findCondition(before, condition.type));
+    const after = setCondition<Condition>(before, { ...added, ...condition }, nowMs);
     return after.filter(({ type }) => type === condition.type);
   });
-  return { ...stated, ...observed, ...(conditions && { conditions }) };
+  return { ...observed(object.status), ...stated, ...(conditions && { conditions }) };
+}
+
+function isDefinedByUs(kind: Kind): boolean {
+  return "definition" in kind;
 }
 
 function isReported(kind: Kind, before: Reported["status"], after: NonNullable<Reported["status"]>): boolean {

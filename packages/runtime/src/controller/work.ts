@@ -3,7 +3,7 @@
 import type { Cache } from "../cache/cache.ts";
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../concurrency/environment.ts";
-import type { Kind } from "../objects/object.ts";
+import type { Kind, ObjectRef } from "../objects/object.ts";
 import type { Settled } from "./settled.ts";
 
 export interface Work {
@@ -19,6 +19,8 @@ export interface Work {
   readonly settled: Settled;
   /** @throws KindNotCachedError */
   cacheOf(kind: Kind): Cache;
+  /** Has the owner looked at again when an object has gone that stands in its way. */
+  whenGone(kind: Kind, ref: ObjectRef, owner: ObjectRef): void;
   /** For `explain`. */
   note(line: string): void;
 }

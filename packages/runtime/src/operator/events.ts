@@ -44,6 +44,8 @@ export class EventRecorder {
   readonly #entries = new WeakMap<Series, Entry>();
   readonly #queue: Entry[] = [];
   readonly #ending = new AbortController();
+  /** We are leaving: what there is budget for is written, nobody waits for more. */
+  readonly #leaving = new AbortController();
   #writing: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -59,8 +61,12 @@ export class EventRecorder {
     else this.#noted(series);
   }
 
-  /** Writes what is still to be written, for as long as the signal allows, and records nothing from then on. */
+  /**
+   * Writes what is still to be written, as far as the budget goes and for as long as the signal allows, and records nothing
+   * from then on. Only the server can keep it waiting.
+   */
   async close(signal: AbortSignal): Promise<void> {
+    this.#leaving.abort();
     const stop = () => this.#ending.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
@@ -103,14 +109,26 @@ export class EventRecorder {
     const { signal } = this.#ending;
     for (let entry = this.#queue.shift(); entry !== undefined && !signal.aborted; entry = this.#queue.shift()) {
       entry.waiting = false;
+      if (!(await this.#mayWrite())) {
+        this.#outcome("dropped");
+        continue;
+      }
       try {
-        await this.#budget.take(signal);
         await this.#write(entry, signal);
         entry.failures = 0;
       } catch (error) {
         this.#failed(entry, error);
       }
     }
+  }
+
+  async #mayWrite(): Promise<boolean> {
+    const { signal } = this.#leaving;
+    if (this.#budget.tryTake()) return true;
+    return this.#budget.take(signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   async #write(entry: Entry, signal: AbortSignal): Promise<void> {

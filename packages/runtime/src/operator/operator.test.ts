@@ -16,6 +16,7 @@ import { issueServing, makeAuthority } from "../webhook/certificates.ts";
 import { validate } from "../webhook/webhooks.ts";
 import { operator } from "./operator.ts";
 import type { OperatorOptions } from "./options.ts";
+import { Counter } from "./prometheus.ts";
 import { Held, lease, world } from "./testing/world.ts";
 
 describe("an operator that starts", () => {
@@ -33,6 +34,46 @@ describe("an operator that starts", () => {
     process.sigterm();
     await clock.advance(30_000);
     await until(() => run.state === "ended");
+  });
+
+  it("says when it is ready, by a promise", async () => {
+    const { api, clock, begin, until, made } = world({ controllers: [new Held().controller] });
+    let reachable = false;
+    let ready = false;
+    void made.ready.then(() => (ready = true));
+    api.refuse = () => (reachable ? undefined : new Error("connection refused"));
+    begin();
+    await until(() => api.calls.length > 0);
+    await clock.advance(1_000);
+    expect(ready).toBe(false);
+    reachable = true;
+    await clock.advance(60_000);
+    await made.ready;
+  });
+
+  it("says that it will not be ready when it is asked to stop before", async () => {
+    const { api, clock, begin, until, made, process } = world({ controllers: [new Held().controller] });
+    api.refuse = () => new Error("connection refused");
+    begin();
+    await until(() => api.calls.length > 0);
+    process.sigterm();
+    await clock.advance(0);
+    await expect(made.ready).rejects.toThrow("asked to stop");
+  });
+
+  it("serves metrics of its owner's among its own", async () => {
+    const raises = new Counter({ name: "raises_total", help: "Raises", labelNames: ["why"], registers: [] });
+    const { made } = world({ metrics: [raises] });
+    raises.inc({ why: "test" });
+    expect((await made.metrics.text()).body).toContain('raises_total{why="test"} 1');
+  });
+
+  it("calls itself as it was told to", async () => {
+    const { clock, begin, until, held } = world({ instance: "replica-7" });
+    begin();
+    await until(() => held() !== undefined);
+    await clock.advance(0);
+    expect(held()?.holderIdentity).toMatch(/^replica-7_/);
   });
 
   it("does not lead before it can see, nor work before it leads", async () => {

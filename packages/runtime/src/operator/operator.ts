@@ -37,14 +37,17 @@ export function operator(options: OperatorOptions): Operator {
 export class Operator {
   /** Everything it may do; `rolesFor(operator.grants, …)` prints the Roles. */
   readonly grants: readonly Grant[];
-  /** For metrics of one's own. */
+  /** For metrics of one's own; those in the options are there already. */
   readonly metrics = new OperatorMetrics();
+  /** Resolves when caches are synced and webhooks served: what /readyz says. Rejects if it ends before. */
+  readonly ready: Promise<void>;
   /** The ports it listens at, once it does: for those who asked for any free one. */
   readonly ports: { metrics?: number; health?: number } = {};
   readonly #options: ResolvedOptions;
   readonly #log: Logger;
   /** What is still missing before we are ready. */
   readonly #readiness: Record<string, HealthCheck> = { start: () => "still starting" };
+  readonly #isReady = Promise.withResolvers<void>();
   /** Closes what was opened, last first. */
   readonly #closing = new AsyncDisposableStack();
 
@@ -54,6 +57,9 @@ export class Operator {
     this.#log = options.log ?? makeLogger({ name, verbosity, clock: environment.clock });
     this.grants = grantsOf(options);
     addProcessMetrics(this.metrics, environment.clock);
+    for (const metric of options.metrics) this.metrics.registry.registerMetric(metric);
+    this.ready = this.#isReady.promise;
+    this.ready.catch(() => {}); // whoever does not wait for it does not have to hear that it failed
   }
 
   /** Runs until the process is asked to stop, or the signal aborts. Rejects only if it could not start. Once only. */
@@ -64,6 +70,7 @@ export class Operator {
       await this.#startWorkAndStop(stop);
       this.#log.info({}, "stopped");
     } catch (error) {
+      this.#isReady.reject(error);
       if (error !== stop.reason) throw error; // asked to stop while starting: in order
     }
   }
@@ -90,6 +97,7 @@ export class Operator {
     if (webhooks.length > 0) await this.#serveWebhooks(connection, stop);
     await team.whenSynced(stop);
     this.#readiness.start = () => true;
+    this.#isReady.resolve();
     log.info({ objects: team.caches.status().reduce((sum, { objects }) => sum + objects, 0) }, "caches synced");
 
     // Only who can see may lead.

@@ -15,6 +15,10 @@ import type { Webhook } from "../webhook/webhooks.ts";
 import { OperatorOptionsError } from "./errors.ts";
 import type { LeaderElectionOptions } from "./leader-election.ts";
 import { type ProcessHooks, thisProcess } from "./process-hooks.ts";
+import type { Counter, Gauge, Histogram } from "./prometheus.ts";
+
+/** A metric of prom-client. */
+export type OwnMetric = Counter | Gauge | Histogram;
 
 export interface OperatorOptions {
   /** For the Lease, Events, logs and the names of what it makes: lower-case letters, digits and dashes. */
@@ -46,6 +50,10 @@ export interface OperatorOptions {
   readonly healthProbeBindAddress?: string;
   /** How much to log, as -v. @default 0 */
   readonly verbosity?: number;
+  /** Metrics of the operator's own, served with the others: `new Counter({ name, help, registers: [] })`. @default none */
+  readonly metrics?: readonly OwnMetric[];
+  /** What Events and the Lease call this process. @default the host name, which in a pod is the pod's name */
+  readonly instance?: string;
 
   // What comes in by the door; tests bring their own.
 
@@ -88,7 +96,7 @@ export interface ResolvedOptions extends OperatorOptions {
   readonly verbosity: number;
   readonly environment: Environment;
   readonly process: ProcessHooks;
-  /** What Events and the Lease call this process: the pod's name. */
+  readonly metrics: readonly OwnMetric[];
   readonly instance: string;
 }
 
@@ -107,7 +115,7 @@ export function resolveOptions(options: OperatorOptions): ResolvedOptions {
     );
   }
   return {
-    ...{ webhooks: [], webhookServer: {}, namespaces: "all", installCrds: [], drainMs: 20_000, verbosity: 0 },
+    ...{ webhooks: [], webhookServer: {}, namespaces: "all", installCrds: [], metrics: [], drainMs: 20_000, verbosity: 0 },
     ...{ metricsBindAddress: ":8080", healthProbeBindAddress: ":8081", instance: hostname() },
     ...options,
     election: leaderElection === true ? {} : leaderElection || undefined,

@@ -21,6 +21,14 @@ describe("condition()", () => {
     expect([ready(0).status, ready(1).status]).toEqual(["True", "False"]);
   });
 
+  it("lets a reconciler choose between types, too: what comes of it is one of the legal conditions", () => {
+    const either = (rolling: boolean): ConditionOf<typeof Memcached> =>
+      rolling ? condition(Memcached, "Progressing", "RollingOut", "") : condition(Memcached, "Available", "TooFewReady", "");
+    const type: "Available" | "Progressing" = either(true).type === "Progressing" ? "Progressing" : "Available";
+    const chosen: ConditionOf<typeof Memcached> = condition(Memcached, type, "RollingOut", "");
+    expect(chosen).toEqual({ type: "Progressing", status: "True", reason: "RollingOut", message: "" });
+  });
+
   it("compiles only with reasons of the type", () => {
     // @ts-expect-error RollingOut is a reason of Progressing
     expect(() => condition(Memcached, "Available", "RollingOut", "")).toThrow("Available/RollingOut");

@@ -57,14 +57,18 @@ type StatusOfReason<R, Reason> = {
   [S in Extract<keyof R, ConditionStatus>]: Reason extends NamesIn<R[S]> ? S : never;
 }[Extract<keyof R, ConditionStatus>];
 
-/** One member for each reason, so that a choice between two reasons is a choice between two whole conditions. */
-type Decided<Table extends ConditionTable, Type extends keyof Table, Reason> = Reason extends string
-  ? {
-      readonly type: Type;
-      readonly status: StatusOfReason<Table[Type], Reason>;
-      readonly reason: Reason;
-      readonly message: string;
-    }
+/** One member for each pair of the table, so that a choice between two types or reasons is one between two whole conditions. */
+type Decided<Table extends ConditionTable, Type extends keyof Table, Reason> = Type extends keyof Table
+  ? Reason extends string
+    ? [StatusOfReason<Table[Type], Reason>] extends [never]
+      ? never
+      : {
+          readonly type: Type;
+          readonly status: StatusOfReason<Table[Type], Reason>;
+          readonly reason: Reason;
+          readonly message: string;
+        }
+    : never
   : never;
 
 interface WithConditions<Table extends ConditionTable> {

@@ -10,6 +10,8 @@ const condition = (type: string, status: string, message = "") => ({ type, statu
 const crd = (rest: object) => ({ body: JSON.stringify({ metadata: { name }, spec: {}, ...rest }) });
 const served = crd({ status: { conditions: [condition("NamesAccepted", "True"), condition("Established", "True")] } });
 
+const list = { body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) };
+
 function install(answers: Answers, timeoutMs?: number) {
   const { client, clock, journal } = clientAnswering(answers);
   return { clock, journal, done: installCrds(client, [Gordon], { clock, ...(timeoutMs !== undefined && { timeoutMs }) }) };
@@ -19,14 +21,33 @@ describe("installing definitions", () => {
   it("applies with force, since they are ours, and asks no further if they are served already", async () => {
     const { done, journal } = install(() => served);
     await done;
-    expect(journal.calls.map(({ method, query }) => [method, query.force])).toEqual([["PATCH", true]]);
+    expect(journal.calls.map(({ method, query }) => [method, query.force])).toEqual([
+      ["PATCH", true],
+      ["GET", undefined],
+    ]);
+    expect(journal.calls[1]?.path).toBe("/apis/operator.prgcont.cz/v1/gordons");
   });
 
   it("looks again until they are served", async () => {
     const { done, clock, journal } = install((_, call) => (call < 3 ? crd({}) : served));
     await clock.advance(1000);
     await done;
-    expect(journal.calls.map(({ method }) => method)).toEqual(["PATCH", "GET", "GET"]);
+    expect(journal.calls.map(({ method }) => method)).toEqual(["PATCH", "GET", "GET", "GET"]);
+  });
+
+  it.each([
+    { name: "while the storage of their objects is being made", refusal: { status: 429, headers: { "retry-after": "1" } } },
+    { name: "while the path is not there yet", refusal: { status: 404 } },
+  ])("waits $name", async ({ refusal }) => {
+    const { done, clock, journal } = install((_, call) => (call === 1 ? served : call < 4 ? { body: "{}", ...refusal } : list));
+    await clock.advance(10_000);
+    await done;
+    expect(journal.calls.map(({ status }) => status)).toEqual([200, refusal.status, refusal.status, 200]);
+  });
+
+  it("does not mind if it may not list them", async () => {
+    const { done } = install((_, call) => (call === 1 ? served : { status: 403, body: "{}" }));
+    await done;
   });
 
   it("does not wait for names that somebody else has", async () => {

@@ -1,9 +1,11 @@
 // CustomResourceDefinitions put into a cluster. Most people install them from manifests, with more rights than an operator
 // should have at work; this is for `--install-crds`, for tests and for a first try on a laptop.
 import type { Client } from "../client/client.ts";
+import { ForbiddenError, NotFoundError, TooManyRequestsError } from "../client/errors.ts";
 import { timeoutSignal } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import type { Kind } from "../objects/object.ts";
 import { may } from "./access.ts";
 import { type CrdOptions, crdOf, type NamedCrd } from "./custom-resource-definition.ts";
 import type { AnyResource } from "./define-resource.ts";
@@ -25,28 +27,30 @@ export const installAccess = [may(CustomResourceDefinition, "get", "create", "pa
 const pollMs = 100;
 
 /**
- * Applies the definitions, creating or changing them, and returns when all are served.
+ * Applies the definitions, creating or changing them, and returns when all are served: when their objects can be listed,
+ * which is a moment after the server says that they are established ("storage is (re)initializing").
  *
  * @throws CrdNotEstablishedError if one is refused its names, is being deleted, or takes longer than `timeoutMs`
  */
 export async function installCrds(
-  client: Pick<Client, "apply" | "get">,
+  client: Pick<Client, "apply" | "get" | "list">,
   resources: readonly AnyResource[],
   options: InstallOptions,
 ): Promise<void> {
   const { clock, timeoutMs = 30_000, signal, fieldManager = "memhog-runtime" } = options;
-  const crds = resources.map((resource) => crdOf(resource, options));
+  const crds = resources.map((resource) => ({ resource, crd: crdOf(resource, options) }));
   using limit = timeoutSignal({
     clock,
     timeoutMs,
     signal,
-    what: `install ${crds.map(({ metadata }) => metadata.name).join(", ")}`,
+    what: `install ${crds.map(({ crd }) => crd.metadata.name).join(", ")}`,
   });
   await Promise.all(
-    crds.map(async (crd) => {
+    crds.map(async ({ resource, crd }) => {
       // They are ours: a field that somebody else changed is taken back.
       const applied = await client.apply(CustomResourceDefinition, crd, { fieldManager, force: true, signal: limit.signal });
       await established(client, { ...applied, metadata: { ...applied.metadata, name: crd.metadata.name } }, clock, limit.signal);
+      await listable(client, resource, clock, limit.signal);
     }),
   );
 }
@@ -56,6 +60,20 @@ async function established(client: Pick<Client, "get">, applied: NamedCrd, clock
   for (let crd: CustomResourceDefinition = applied; !isServed(crd, name); ) {
     await clock.sleep(pollMs, signal);
     crd = await client.get(CustomResourceDefinition, { name }, { signal });
+  }
+}
+
+/** Until a list is answered. Whoever may not list will not, and need not know. */
+async function listable(client: Pick<Client, "list">, kind: Kind, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await client.list(kind, { limit: 1, signal });
+      return;
+    } catch (error) {
+      if (error instanceof ForbiddenError) return;
+      if (!(error instanceof NotFoundError || error instanceof TooManyRequestsError)) throw error;
+    }
+    await clock.sleep(pollMs, signal);
   }
 }
 
