@@ -1,0 +1,81 @@
+import { operator } from "@memhog/runtime";
+import { manualClock } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { aPlan } from "../model/plan.fixture.ts";
+import type { Plan } from "../model/plan.ts";
+import { emptyRecord } from "../model/record.ts";
+import { anIntent, aRecord } from "../model/seen.fixture.ts";
+import { memhogMetrics } from "./metrics.ts";
+
+function counting() {
+  const clock = manualClock();
+  const { registry } = operator({ name: "test", controllers: [] }).metrics;
+  const age = { ms: undefined as number | undefined };
+  const metrics = memhogMetrics({ registry, clock, newestSampleAgeMs: () => age.ms });
+  const lines = async () =>
+    (await registry.metrics()).split("\n").filter((line) => /^memhog_/.test(line) && !/_bucket/.test(line));
+  return { clock, age, metrics, lines };
+}
+const intent = anIntent();
+const settled = (outcome: "Applied" | "Refused"): Plan => aPlan({ settled: [{ intent, outcome }] });
+
+describe("metrics", () => {
+  it("count decisions by reason, raises by road and outcome, kills and commands", async () => {
+    const { metrics, lines } = counting();
+    metrics.planned(emptyRecord, aPlan({ record: aRecord({ oomKills: 2 }) }));
+    metrics.planned(emptyRecord, settled("Refused"));
+    metrics.carriedOut([
+      { command: { do: "resize", intent, resourceVersion: "1", step: "limits" }, ended: "refused", detail: "" },
+    ]);
+    expect(await lines()).toEqual(
+      expect.arrayContaining([
+        'memhog_decisions_total{decision="hold",reason="BelowThreshold"} 2',
+        'memhog_resizes_total{strategy="InPlace",outcome="Refused"} 1',
+        "memhog_oom_kills_total 2",
+        'memhog_commands_total{command="resize",ended="refused"} 1',
+      ]),
+    );
+  });
+
+  it("say how Prometheus answers and how old the newest sample is; none is not zero", async () => {
+    const { metrics, lines, age } = counting();
+    expect(await lines()).toContain("memhog_sample_age_seconds Nan");
+    metrics.polled({ outcome: "answered", durationMs: 20, samples: 3 });
+    age.ms = 12_500;
+    expect(await lines()).toEqual(
+      expect.arrayContaining([
+        'memhog_prometheus_queries_total{outcome="answered"} 1',
+        "memhog_samples 3",
+        "memhog_sample_age_seconds 12.5",
+      ]),
+    );
+  });
+
+  it("measure from the sample to the confirmed limit, once for each raise", async () => {
+    const { metrics, lines, clock } = counting();
+    const begun = aPlan({ record: aRecord({ intents: [intent] }) }); // its sample is 2 s old
+    metrics.planned(emptyRecord, begun);
+    await clock.advance(5_000);
+    clock.stepWallClock(3_600_000);
+    const confirmed = aPlan({ record: aRecord({ intents: [anIntent({ limitsApplied: true })] }) });
+    metrics.planned(begun.record, confirmed);
+    metrics.planned(confirmed.record, settled("Applied"));
+    expect(await lines()).toEqual(
+      expect.arrayContaining(["memhog_sample_to_applied_seconds_sum 7", "memhog_sample_to_applied_seconds_count 1"]),
+    );
+  });
+
+  it("do not measure what was begun before a restart, nor what came to nothing", async () => {
+    const { metrics, lines } = counting();
+    metrics.planned(aRecord({ intents: [intent] }), settled("Applied"));
+    metrics.planned(emptyRecord, aPlan({ record: aRecord({ intents: [intent] }) }));
+    metrics.planned(aRecord({ intents: [intent] }), settled("Refused"));
+    expect(await lines()).toContain("memhog_sample_to_applied_seconds_count 0");
+  });
+
+  it("name no pod and no app: their number has no bound", async () => {
+    const { metrics, lines } = counting();
+    metrics.planned(emptyRecord, { ...settled("Applied"), record: aRecord({ intents: [intent] }) });
+    expect((await lines()).join()).not.toMatch(/memhog-1|pod-1/);
+  });
+});
