@@ -71,7 +71,8 @@ export class AnswerSplitter {
   #keep(part: Buffer): void {
     if (!this.#inSeries) {
       // Copied, since a part would keep its whole chunk alive; the comma between two series is nobody's.
-      if (part.length > 1 || (part.length === 1 && part[0] !== comma)) this.#rest.push(Buffer.from(part));
+      const isSeparator = part.length === 1 && part[0] === comma && this.#depth === seriesDepth;
+      if (part.length > 0 && !isSeparator) this.#rest.push(Buffer.from(part));
     } else {
       this.#begunBytes += part.length;
       // What is this? Nothing we asked for. It is dropped as it comes, and the answer will not parse.

@@ -1,0 +1,153 @@
+import { type KubernetesObject, keyOf, type Logger, type SourceWorld, type Stored } from "@memhog/runtime";
+import { aPod, manualEnvironment } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { monitorAnnotation } from "../api/names.ts";
+import { cachedObjects, johnnyCache } from "./cached.fixture.ts";
+import { MemoryPoller, type QueryReport } from "./memory-poller.ts";
+import { answeredAtMs, answering, type Given, matrix, usage } from "./prometheus/answers.fixture.ts";
+import { PrometheusError } from "./prometheus/errors.ts";
+
+const hungry = (metadata: object = {}) =>
+  aPod({ metadata: { namespace: "shop", name: "web", annotations: { [monitorAnnotation]: "true" }, ...metadata } });
+const web = { namespace: "shop", pod: "web", container: "main" };
+const down = new PrometheusError("PROMETHEUS_UNREACHABLE", "connect ECONNREFUSED");
+const some = matrix({
+  points: [
+    [20, 100],
+    [10, 200],
+  ],
+});
+
+/** A poller at work, on time that the test moves. */
+function polling(answers: readonly Given[], objects: readonly Stored<KubernetesObject>[] = [hungry()]) {
+  const environment = manualEnvironment({ now: answeredAtMs });
+  const { transport, asked } = answering(...answers);
+  const reports: QueryReport[] = [];
+  const poller = new MemoryPoller({ transport, intervalMs: 5_000, onQuery: (report) => reports.push(report) });
+  const woken: string[] = [];
+  const said: string[] = [];
+  const log: Logger = {
+    ...{ debug: () => {}, error: () => {}, child: () => log },
+    info: (_, message) => said.push(message),
+    warn: (_, message) => said.push(message),
+  };
+  const stopping = new AbortController();
+  const world: SourceWorld = {
+    ...{ environment, log, cached: cachedObjects(...objects), signal: stopping.signal },
+    wake: (ref, why) => woken.push(`${keyOf(ref)} ${why}`),
+  };
+  const ended = poller.source.run(world);
+  const stop = async () => {
+    stopping.abort();
+    await ended;
+  };
+  return { ...{ poller, asked, reports, woken, said, world }, clock: environment.clock, [Symbol.asyncDispose]: stop };
+}
+
+describe("the poller", () => {
+  it("asks once for all pods, and has every app looked at once", async () => {
+    const copy = hungry({
+      name: "web-autoscaled",
+      annotations: { [monitorAnnotation]: "true", "app-monitor.kubedemo.com/app": "web" },
+    });
+    const other = hungry({ namespace: "bank", name: "till" });
+    await using run = polling([some], [hungry(), copy, other, aPod()]);
+    await run.clock.advance(0);
+    expect(run.asked).toEqual([
+      'container_memory_working_set_bytes{container!="",container!="POD",namespace=~"bank|shop"}[120s]',
+    ]);
+    expect(run.woken).toEqual(["shop/pod-web sampled", "bank/pod-till sampled"]);
+    expect(run.poller.metrics()).toEqual({ available: true, freshForMs: 90_000 });
+    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toEqual([
+      { bytes: 100, ageMs: 20_000 },
+      { bytes: 200, ageMs: 10_000 },
+    ]);
+    expect(run.reports).toEqual([{ outcome: "answered", durationMs: 0, series: 1, samples: 2 }]);
+  });
+
+  it("asks again after every interval, never exactly at the same time as everyone else", async () => {
+    await using run = polling([some]);
+    await run.clock.advance(4_400);
+    expect(run.asked).toHaveLength(1);
+    await run.clock.advance(1_100);
+    expect(run.asked).toHaveLength(2);
+    await run.clock.advance(50_000);
+    expect(run.asked.length).toBeGreaterThanOrEqual(11);
+    expect(run.asked.length).toBeLessThanOrEqual(14);
+  });
+
+  it("M1: while Prometheus is away it says so, asks less often, never stops, and wakes everyone once", async () => {
+    await using run = polling([some, down, down, down, down, some]);
+    await run.clock.advance(5_500);
+    expect(run.asked).toHaveLength(2);
+    expect(run.poller.metrics()).toMatchObject({ available: false, problem: "connect ECONNREFUSED", freshForMs: 90_000 });
+    expect(run.woken).toEqual(["shop/pod-web sampled", "shop/pod-web metrics unavailable"]);
+    await run.clock.advance(53_000);
+    expect(run.asked).toHaveLength(5);
+    expect(run.woken).toHaveLength(2);
+    expect(run.poller.metrics().unavailableForMs).toBeGreaterThan(50_000);
+    await run.clock.advance(20_000);
+    expect(run.poller.metrics()).toEqual({ available: true, freshForMs: 90_000 });
+    expect(run.said).toEqual([
+      "memory metrics are there",
+      "no memory metrics; nothing is raised but after a kill",
+      "memory metrics are there",
+    ]);
+    expect(run.reports.map(({ outcome }) => outcome)).toContain("PROMETHEUS_UNREACHABLE");
+  });
+
+  it("M1: what was known before an outage grows old", async () => {
+    await using run = polling([some, down]);
+    await run.clock.advance(100_000);
+    expect(run.poller.samplesOf("WorkingSet", web, 0).samples.map(({ ageMs }) => ageMs)).toEqual([120_000, 110_000]);
+  });
+
+  it("M1: before the first answer nothing is available", async () => {
+    const { transport } = answering(some);
+    expect(new MemoryPoller({ transport }).metrics()).toMatchObject({
+      available: false,
+      problem: "Prometheus was not asked yet",
+    });
+  });
+
+  it("M4: a part of an answer counts, and is said to be one", async () => {
+    const partial = JSON.stringify({ ...JSON.parse(some), warnings: ["a store is away"] });
+    await using run = polling([partial]);
+    await run.clock.advance(0);
+    expect(run.poller.metrics()).toMatchObject({ available: true, problem: "Prometheus warns: a store is away" });
+    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toHaveLength(2);
+    expect(run.reports[0]?.outcome).toBe("partial");
+  });
+
+  it("T1: series of another namespace, of pods that do not ask for us, and of no pod are dropped", async () => {
+    const answer = matrix(
+      { labels: { namespace: "bank" }, points: [[10, 9]] },
+      { labels: { pod: "quiet" }, points: [[10, 9]] },
+      { labels: { pod: "gone" }, points: [[10, 9]] },
+      { labels: { container: "side" }, points: [[10, 9]] },
+    );
+    await using run = polling([answer], [hungry(), aPod({ metadata: { namespace: "shop", name: "quiet" } })]);
+    await run.clock.advance(0);
+    expect(run.reports[0]).toMatchObject({ series: 4, samples: 0 });
+  });
+
+  it("finds out by itself what this Prometheus calls things, and then asks for that", async () => {
+    const labels = { pod: "", container: "", pod_name: "web", container_name: "main" };
+    const old = matrix({ name: usage, labels, points: [[10, 1]] });
+    await using run = polling([matrix(), matrix(), matrix(), matrix(), old]);
+    await run.clock.advance(40_000);
+    expect(run.asked[0]).toMatch(/^container_memory_working_set_bytes\{container!=""/);
+    expect(run.asked[1]).toMatch(/^\{__name__=~".*usage_bytes",container!=""/);
+    expect(run.asked[4]).toMatch(/container_name!=""/);
+    expect(run.asked[6]).toMatch(/^\{__name__=~".*usage_bytes",container_name!=""/);
+    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toHaveLength(1);
+  });
+
+  it("asks for the usage as soon as one AppMonitor wants it", async () => {
+    const both = matrix({ points: [[10, 1]] }, { name: usage, points: [[10, 5]] });
+    await using run = polling([both], [hungry(), johnnyCache({ metric: "Usage" }, { namespace: "shop" })]);
+    await run.clock.advance(0);
+    expect(run.poller.samplesOf("Usage", web, 0).samples).toMatchObject([{ bytes: 5 }]);
+    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toMatchObject([{ bytes: 1 }]);
+  });
+});
