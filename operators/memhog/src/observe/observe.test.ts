@@ -90,9 +90,9 @@ describe("what is seen of an app", () => {
   it("is a pod without its insides where it does not ask for us", async () => {
     const quiet = aPod({ metadata: { name: "web-1-z", ownerReferences: [owner("ReplicaSet", "web-1")] } });
     const seen = await seeing([set, web, replica("web-1-a"), quiet]);
-    expect(seen?.pods.map(({ name, monitored, containers }) => [name, monitored, containers.length])).toEqual([
-      ["web-1-a", true, 1],
-      ["web-1-z", false, 0],
+    expect(seen?.pods.map(({ name, monitored, ready, containers }) => [name, monitored, ready, containers.length])).toEqual([
+      ["web-1-a", true, true, 1],
+      ["web-1-z", false, true, 0],
     ]);
   });
 

@@ -63,13 +63,13 @@ export interface PodTools {
 
 export function podSeen(pod: KeptPod, tools: PodTools): PodSeen {
   const { name, uid, resourceVersion, namespace = "" } = pod.metadata;
-  const { node, watched } = pod.facts;
-  const identity = { name, uid, resourceVersion };
-  if (watched === undefined) return { ...identity, ...unwatched };
-  const { containers, notResizable, vpa: _, ...rest } = watched;
+  const { node, requested: _, watched, ...health } = pod.facts;
+  const common = { name, uid, resourceVersion, ...health };
+  if (watched === undefined) return { ...common, ...unwatched };
+  const { containers, notResizable, vpa: _vpa, ...rest } = watched;
   const found = tools.nodes && node !== undefined ? nodeOf(node, tools.cached) : undefined;
   return {
-    ...identity,
+    ...common,
     ...rest,
     node: found?.seen,
     notResizable: notResizable ?? oldKubelet(found?.facts, node),
@@ -77,20 +77,11 @@ export function podSeen(pod: KeptPod, tools: PodTools): PodSeen {
   };
 }
 
-/** A pod of the app that does not ask for us: that it is there is all that matters. */
-const unwatched: Omit<PodSeen, "name" | "uid" | "resourceVersion"> = {
-  createdAtMs: 0,
-  monitored: false,
-  phase: "Unknown",
-  ready: false,
-  deleting: false,
-  qos: "BestEffort",
-  node: undefined,
-  containers: [],
-  resize: { state: "none" },
-  notResizable: undefined,
-  copyOf: undefined,
-};
+/** A pod of the app that does not ask for us: whether it is there and well is all that matters. */
+const unwatched = {
+  ...{ monitored: false, qos: "BestEffort", node: undefined, containers: [] },
+  ...{ resize: { state: "none" }, notResizable: undefined, copyOf: undefined },
+} as const;
 
 function containerSeen(
   facts: ContainerFacts,

@@ -170,15 +170,16 @@ describe("what the kubelet says about a resize", () => {
 });
 
 describe("what is kept of a pod", () => {
-  it("is only its room, unless it asks for us", () => {
+  it("is only its room and its health, unless it asks for us", () => {
     const pod = aPod({ metadata: { labels: { app: "web" }, annotations: { note: "long" } } });
-    expect(podFacts(pod)).toEqual({ node: "node-1", requested: mib(256), watched: undefined });
+    const health = { createdAtMs: Date.UTC(2026, 0, 1), phase: "Running", ready: true, deleting: false };
+    expect(podFacts(pod)).toEqual({ ...health, node: "node-1", requested: mib(256), watched: undefined });
     expect(podMetadata(pod)).toEqual({ namespace: "default", name: "example", uid: pod.metadata.uid, resourceVersion: "1" });
   });
 
   it("is everything a decision rests on, if it does", () => {
     expect(podFacts(annotated()).watched).toMatchObject({
-      ...{ createdAtMs: Date.UTC(2026, 0, 1), monitored: true, phase: "Running", ready: true, deleting: false, qos: "Burstable" },
+      ...{ monitored: true, qos: "Burstable", containers: [{ name: "main" }] },
       ...{ resize: { state: "none" }, notResizable: undefined, copyOf: undefined, vpa: undefined },
     });
   });

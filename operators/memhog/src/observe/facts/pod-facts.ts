@@ -1,5 +1,6 @@
-// What is kept of a pod. Of every pod: what it takes of its node, since that is room which others do not have. Of a pod that
-// carries our annotation: everything a decision about it can rest on, read once when the pod changes and not on every loop.
+// What is kept of a pod. Of every pod: what it takes of its node, since that is room which others do not have, and whether it is
+// well, since it may be a replica of one we look after. Of a pod that carries our annotation: everything a decision about it can
+// rest on, read once when the pod changes and not on every loop.
 import { controllerOf, type Pod, parseTime, type Stored } from "@memhog/runtime";
 import { appAnnotation, copyOfLabel, monitorAnnotation } from "../../api/names.ts";
 import type { PodSeen, ResizeSeen } from "../../model/seen.ts";
@@ -7,7 +8,7 @@ import { type ContainerFacts, containersOf } from "./container-facts.ts";
 import { podRequest } from "./pod-request.ts";
 import { resizeIn } from "./resize-facts.ts";
 
-export interface PodFacts {
+export interface PodFacts extends Pick<PodSeen, "createdAtMs" | "phase" | "ready" | "deleting"> {
   readonly node: string | undefined;
   /** Bytes it takes of its node. */
   readonly requested: number;
@@ -15,8 +16,7 @@ export interface PodFacts {
   readonly watched: WatchedPod | undefined;
 }
 
-export interface WatchedPod
-  extends Pick<PodSeen, "createdAtMs" | "monitored" | "phase" | "ready" | "deleting" | "qos" | "copyOf"> {
+export interface WatchedPod extends Pick<PodSeen, "monitored" | "qos" | "copyOf"> {
   readonly containers: readonly ContainerFacts[];
   readonly resize: ResizeSeen;
   readonly notResizable: string | undefined;
@@ -25,8 +25,17 @@ export interface WatchedPod
 }
 
 export function podFacts(pod: Stored<Pod>): PodFacts {
-  const isAnnotated = pod.metadata.annotations?.[monitorAnnotation] !== undefined;
-  return { node: pod.spec.nodeName, requested: podRequest(pod), watched: isAnnotated ? watchedPod(pod) : undefined };
+  const { annotations = {}, creationTimestamp, deletionTimestamp } = pod.metadata;
+  const { phase = "Pending", conditions = [] } = pod.status ?? {};
+  return {
+    createdAtMs: parseTime(creationTimestamp) ?? 0,
+    phase,
+    ready: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+    deleting: deletionTimestamp !== undefined,
+    node: pod.spec.nodeName,
+    requested: podRequest(pod),
+    watched: annotations[monitorAnnotation] === undefined ? undefined : watchedPod(pod),
+  };
 }
 
 /** Labels and annotations weigh more than all the rest; only those we ask for are kept, and only where they matter. */
@@ -45,18 +54,13 @@ export function podMetadata(pod: Stored<Pod>): Stored<Pod>["metadata"] {
 }
 
 function watchedPod(pod: Stored<Pod>): WatchedPod {
-  const { annotations = {}, labels = {}, creationTimestamp, deletionTimestamp, generation } = pod.metadata;
+  const { annotations = {}, labels = {}, generation } = pod.metadata;
   const { status } = pod;
-  const containers = containersOf(pod);
   return {
-    createdAtMs: parseTime(creationTimestamp) ?? 0,
     monitored: annotations[monitorAnnotation] === "true",
-    phase: status?.phase ?? "Pending",
-    ready: status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false,
-    deleting: deletionTimestamp !== undefined,
     // The API server sets it when it stores a pod; without a status there is nothing to resize anyway.
     qos: status?.qosClass ?? "BestEffort",
-    containers,
+    containers: containersOf(pod),
     resize: resizeIn(status, generation),
     notResizable: whyNotResizable(pod),
     copyOf: labels[copyOfLabel],
