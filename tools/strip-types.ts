@@ -24,7 +24,11 @@ function isLeftOut(path: string | { readonly name: string }): boolean {
 }
 
 function strip(file: string): string {
-  const source = readFileSync(join(top, file), "utf8");
+  return toJavaScript(readFileSync(join(top, file), "utf8"));
+}
+
+/** One file: the types go, and what it imports of ours is called .js. */
+export function toJavaScript(source: string): string {
   return stripTypeScriptTypes(source).replaceAll(/(\bfrom\s+"|\bimport\("|^import\s+")(\.[^"]*)\.ts"/gm, '$1$2.js"');
 }
 

@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checkManifests, unbounded, undescribed } from "@memhog/runtime";
+import { expect, it } from "vitest";
+import { AppMemory } from "./api/app-memory.ts";
+import { AppMonitor } from "./api/app-monitor.ts";
+import { alertGroups } from "./manifests/alerts.ts";
+import { generated } from "./manifests/write.ts";
+import { manifests } from "./manifests.ts";
+
+it.each(generated)(
+  "the $what are what the program says (node operators/memhog/src/manifests/write.ts)",
+  async ({ folder, files }) => expect(await checkManifests(folder, files())).toEqual([]),
+);
+
+it("every field is explained, and none is without bounds", () =>
+  expect([AppMonitor, AppMemory].flatMap((kind) => [undescribed(kind), unbounded(kind)])).toEqual([[], [], [], []]));
+
+it("the chart has the version of the operator", async () => {
+  const read = (path: string) => readFile(join(import.meta.dirname, path), "utf8");
+  const chart = await read("../../../deploy/helm/memhog-operator/Chart.yaml");
+  const { version } = JSON.parse(await read("../package.json"));
+  expect([...chart.matchAll(/^(?:v|appV)ersion: (.*)$/gm)].map(([, found]) => found)).toEqual([version, version]);
+});
+
+it("alerts ask for metrics that there are", async () => {
+  const asked = JSON.stringify(alertGroups).match(/\b(memhog|leader)_[a-z_]+/g) ?? [];
+  const ours = await readFile(join(import.meta.dirname, "report/metrics.ts"), "utf8");
+  expect(asked.filter((name) => !ours.includes(`"${name}"`) && name !== "leader_election_master_status")).toEqual([]);
+  expect(asked).toContain("memhog_oom_kills_total");
+});
+
+it("S1: no right to everything, to secrets, to enter containers, or to anything outside the namespace", () => {
+  const text = JSON.stringify(manifests()["operator/rbac.yaml"]);
+  expect(text).not.toMatch(/"\*"|secrets|pods\/exec|pods\/attach|serviceaccounts\/token|ClusterRole|impersonate|escalate|bind"/);
+  expect(JSON.stringify(manifests()["cluster-wide/rbac.yaml"])).not.toMatch(/"\*"|secrets|pods\/exec|pods\/attach/);
+});

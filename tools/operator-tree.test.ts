@@ -1,0 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempDisposableSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeOperatorTree } from "./operator-tree.ts";
+
+it("what the image has in /app runs with nothing else around, and strips no types", { timeout: 120_000 }, () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "operator-tree-"));
+  const tree = join(folder.path, "app");
+  writeOperatorTree(tree);
+  const node = ["--no-strip-types", join(tree, "src/main.js"), "--help"];
+  expect(execFileSync(process.execPath, node, { encoding: "utf8", cwd: tmpdir() })).toContain("--prometheus-addr");
+});

@@ -1,0 +1,77 @@
+// The memhog-operator as a folder that Node can run with nothing else around: what the image has in /app. The Dockerfile of
+// operators/memhog makes it so, and the tests on a real node do (without Docker), so both run the same files.
+//
+//     node tools/operator-tree.ts FOLDER && node FOLDER/src/main.js --help
+//
+//   FOLDER/src                          the operator, in plain JavaScript: a process that strips types as it starts holds 25 MiB more
+//   FOLDER/node_modules/@memhog/runtime  the runtime, likewise
+//   FOLDER/node_modules/…                what the two need, without what only people and compilers read
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { top } from "./process.ts";
+import { toJavaScript } from "./strip-types.ts";
+
+const operator = "operators/memhog";
+const runtime = "packages/runtime";
+
+/** Writes the tree; what was in the folder goes. */
+export function writeOperatorTree(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  writePackage(operator, folder);
+  writePackage(runtime, join(folder, "node_modules/@memhog/runtime"));
+  for (const name of modulesNeeded()) {
+    const from = join(top, "node_modules", name);
+    cpSync(from, join(folder, "node_modules", name), {
+      recursive: true,
+      filter: (path) => !isForReaders(path.slice(from.length)),
+    });
+  }
+}
+
+/** One of our packages, as JavaScript. */
+function writePackage(from: string, to: string): void {
+  const exclude = (path: string | { readonly name: string }) =>
+    /node_modules|\.(test|fixture)\.ts$/.test(typeof path === "string" ? path : path.name);
+  for (const file of globSync("{package.json,src/**/*.*}", { cwd: join(top, from), exclude })) {
+    const source = readFileSync(join(top, from, file));
+    const target = join(to, file.replace(/\.ts$/, ".js"));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(
+      target,
+      file.endsWith(".ts") ? toJavaScript(source.toString()) : file === "package.json" ? described(source) : source,
+    );
+  }
+}
+
+/** What Node has to know of a package. */
+function described(source: Buffer): string {
+  const { name, version, type, exports = {} } = JSON.parse(source.toString());
+  return `${JSON.stringify({ name, version, type, exports }, undefined, 2).replaceAll(/\.ts"/g, '.js"')}\n`;
+}
+
+/** The dependencies of both, and theirs; all at the top of node_modules, or inside the package that needs them. */
+function modulesNeeded(): ReadonlySet<string> {
+  const known = new Set<string>();
+  const visit = (folder: string) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    for (const name of Object.keys(dependencies)) {
+      const installed = join(top, "node_modules", name);
+      if (name.startsWith("@memhog/") || known.has(name) || !existsSync(installed)) continue;
+      known.add(name);
+      visit(installed);
+    }
+  };
+  for (const ours of [operator, runtime]) visit(join(top, ours));
+  return known;
+}
+
+/** Declarations, maps, sources of what is there as JavaScript, words. */
+function isForReaders(path: string): boolean {
+  return /\.(ts|cts|mts|map|md|flow)$|^\/(test|tests|docs|benchmarks|examples|src\/(?!.*\.js$))(\/|$)/.test(path);
+}
+
+if (import.meta.main) {
+  const folder = process.argv[2];
+  if (folder === undefined) throw new Error("expected a folder: node tools/operator-tree.ts FOLDER");
+  writeOperatorTree(resolve(folder));
+}
