@@ -12,10 +12,10 @@ export type { OperatorMetrics } from "./operator/metrics.ts";
 /** For metrics of one's own, which `operator.metrics.registry` takes: the same prom-client that we count with. */
 export { Counter, Gauge, Histogram } from "./operator/prometheus.ts";
 export { type Operator, operator } from "./operator/operator.ts";
-export type { ElectionOptions, OperatorOptions, WebhookOptions } from "./operator/options.ts";
+export type { ElectionOptions, OperatorOptions, OwnMetric, WebhookOptions } from "./operator/options.ts";
 
 // controller/ — keeps objects of one kind as their spec says
-export { child, type DesiredChild } from "./controller/children.ts";
+export { type ChildOptions, child, type DesiredChild } from "./controller/children.ts";
 export type { Context, ListFilter, StatusInput } from "./controller/context.ts";
 export { controller } from "./controller/controller.ts";
 export { declarative, type Seen, type Wanted } from "./controller/declarative.ts";
@@ -29,7 +29,7 @@ export type {
   SourceWorld,
   Watch,
 } from "./controller/definition.ts";
-export { ChildNotOursError, ControllerError, PermanentError } from "./controller/errors.ts";
+export { ChildNotOursError, ControllerError, PermanentError, SeveralChildrenError } from "./controller/errors.ts";
 export type { ReconcileRecord } from "./controller/explain.ts";
 export type { Remark } from "./controller/object-events.ts";
 export { checkAgainIn, done, type Outcome, waitForChange } from "./controller/outcome.ts";

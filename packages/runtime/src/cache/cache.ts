@@ -6,7 +6,7 @@
 //     store.ts         the objects and their changes; object-index.ts their indexes; sharing.ts what replicas have in common
 //     reflector.ts     list + watch, for ever; after-session.ts what follows which fault; snapshot.ts listing and diff;
 //                      freshness.ts whether the store may be believed
-//     own-writes.ts    read your own writes; versions.ts the order of resource versions
+//     own-writes.ts    read your own writes; mark-waiters.ts who waits for that; versions.ts the order of resource versions
 //     shared-caches.ts one cache per kind and scope in a process, however many controllers want it
 
 import type { Client } from "../client/client.ts";
@@ -15,6 +15,7 @@ import type { Cancel, Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import type { CacheState } from "./freshness.ts";
+import { MarkWaiters } from "./mark-waiters.ts";
 import type { IndexValues } from "./object-index.ts";
 import { isReached, type Mark } from "./own-writes.ts";
 import { type Projection, projectionOf, type View } from "./projection.ts";
@@ -51,8 +52,9 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
   readonly #reflectors: readonly Reflector<T>[];
   readonly #environment: Environment;
   readonly #timing: ReflectorTiming;
-  /** Looked at after every event: those who wait for a mark or for a state. */
-  readonly #waiting = new Set<() => void>();
+  /** Called when the state may have changed. */
+  readonly #listeners = new Set<() => void>();
+  readonly #marks = new Map<Reflector<T>, MarkWaiters>();
   readonly #stop = new AbortController();
   #running: Promise<unknown> | undefined;
 
@@ -114,14 +116,13 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.every(({ state }) => state === "live");
   }
 
-  /** Calls back after every change of `synced` (and more often): look, do not count. Only until cancelled. */
-  onProgress(listener: () => void): Cancel {
-    this.#waiting.add(listener);
-    return () => this.#waiting.delete(listener);
-  }
-
   async whenSynced(signal?: AbortSignal): Promise<void> {
-    await this.#until(() => this.synced, signal);
+    if (this.synced) return;
+    await this.#until((resolve) => {
+      const look = () => this.synced && resolve();
+      this.#listeners.add(look);
+      return () => this.#listeners.delete(look);
+    }, signal);
   }
 
   /** One entry for each namespace that is followed on its own. */
@@ -166,8 +167,9 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     const overdueMs = mark.type === "unknown" ? 0 : this.#timing.overdueMs;
     if (reflector === undefined || this.reached(mark)) return;
     const cancel = this.#environment.clock.after(overdueMs, () => reflector.refresh());
+    const waiters = this.#marks.get(reflector);
     try {
-      await this.#until(() => isReached(mark, reflector), signal);
+      await this.#until((resolve) => waiters?.add(mark, () => isReached(mark, reflector), resolve), signal);
     } finally {
       cancel();
     }
@@ -181,26 +183,25 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find(({ namespace }) => namespace === undefined || namespace === ref.namespace);
   }
 
-  async #until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
-    if (holds()) return;
+  /** Waits for what `begin` begins, and ends it either way. */
+  async #until(begin: (resolve: () => void) => Cancel | undefined, signal?: AbortSignal): Promise<void> {
     using either = anySignal([signal, this.#stop.signal]);
+    either.signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = () => holds() && resolve();
-    const onAbort = () => reject(either.signal.reason);
-    this.#waiting.add(look);
-    if (either.signal.aborted) onAbort();
-    else either.signal.addEventListener("abort", onAbort, { once: true });
+    either.signal.addEventListener("abort", () => reject(either.signal.reason), { once: true });
+    const end = begin(resolve);
     try {
       await promise;
     } finally {
-      this.#waiting.delete(look);
+      end?.();
     }
   }
 
   #reflector(options: CacheOptions<T>, namespace: string | undefined): Reflector<T> {
     const { client, kind, environment } = options;
     const log = options.log.child({ watch: kind.plural, ...(namespace !== undefined && { namespace }) });
-    return new Reflector({
+    const waiters = new MarkWaiters();
+    const reflector: Reflector<T> = new Reflector({
       client,
       kind,
       namespace,
@@ -211,9 +212,13 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
       environment,
       log,
       timing: this.#timing,
-      onProgress: () => {
-        for (const look of this.#waiting) look();
+      onEvent: () => waiters.passed(reflector.position),
+      onState: () => {
+        waiters.lookAtAll();
+        for (const look of this.#listeners) look();
       },
     });
+    this.#marks.set(reflector, waiters);
+    return reflector;
   }
 }

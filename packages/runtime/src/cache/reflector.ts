@@ -43,8 +43,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly environment: Environment;
   readonly log: Logger;
   readonly timing: ReflectorTiming;
-  /** Called after everything that may have brought a mark nearer, or changed the state. */
-  readonly onProgress: () => void;
+  /** Called after each event that was taken, and each bookmark. */
+  readonly onEvent: () => void;
+  /** Called after a listing, and when the state has changed. */
+  readonly onState: () => void;
 }
 
 export class Reflector<T extends KubernetesObject> implements Progress {
@@ -65,10 +67,10 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #position: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
-    const { environment, timing, log, onProgress } = options;
+    const { environment, timing, log, onState } = options;
     const { clock } = environment;
     this.#options = options;
-    this.#freshness = new Freshness({ clock, log, toleranceMs: timing.toleranceMs, onChange: onProgress });
+    this.#freshness = new Freshness({ clock, log, toleranceMs: timing.toleranceMs, onChange: onState });
     this.#backoff = new Backoff(timing.backoff, environment);
     this.#lastHeard = clock.monotonic();
   }
@@ -196,7 +198,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#position = resourceVersion;
     this.#resumeFrom = resourceVersion;
     this.#freshness.alive();
-    this.#options.onProgress();
+    this.#options.onState();
   }
 
   /** Somebody asked for a listing, perhaps while one was under way: that one may have begun before what they want to see. */
@@ -216,7 +218,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   }
 
   #take(event: WatchEvent<T>): void {
-    const { store, onProgress } = this.#options;
+    const { store, onEvent } = this.#options;
     if (event.type === "BOOKMARK") this.#resumeFrom = event.resourceVersion || this.#resumeFrom;
     else {
       this.#quiet = false;
@@ -225,7 +227,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
       else store.put(event.object, { listed: false });
     }
     this.#position = this.#resumeFrom;
-    onProgress();
+    onEvent();
   }
 
   #events(options: Pick<WatchOptions<T>, "resourceVersion" | "sendInitialEvents" | "timeoutSeconds" | "signal" | "onOpen">) {
