@@ -1,6 +1,6 @@
 // The last look before a pod is touched. Caches may be old; whether the pod is still the one that was meant, still wants to be
 // looked after and is not on its way out is asked of the server itself (promises E4, W1, W4).
-import { type ObjectRef, Pod, type Stored } from "@memhog/runtime";
+import { ConflictError, type ObjectRef, Pod, type Stored } from "@memhog/runtime";
 import { monitorAnnotation } from "../api/names.ts";
 import type { Ending, Server } from "./outcome.ts";
 
@@ -22,9 +22,11 @@ export function isEnding(found: Stored<Pod> | Ending): found is Ending {
   return "ended" in found;
 }
 
-/** Another version than the decision was made about. */
+/** Another version than the decision was made about: what the server would have answered. */
 export function changed(name: string): Ending {
-  return { ended: "changed", detail: `${name} changed in the meantime` };
+  const message = `${name} changed in the meantime`;
+  const error = new ConflictError({ attempt: `act on ${name}`, status: 409, reason: "Conflict", message });
+  return { ended: "changed", detail: message, error };
 }
 
 export function alreadySo(name: string): Ending {

@@ -33,7 +33,10 @@ export interface Ending {
   readonly ended: "done" | "changed" | "gone" | "stopped" | "waits" | "infeasible" | "refused" | "unknown";
   /** For people. */
   readonly detail: string;
-  /** Of "unknown": throw it once everything is reported, and the loop backs off. */
+  /**
+   * To be thrown once everything is reported: the loop looks again, at once after a conflict ("changed"), with back-off where there
+   * was no answer ("unknown"). Samples would wake it too, but they come every 15 s, and somebody is running out of memory.
+   */
   readonly error?: Error;
 }
 
@@ -49,8 +52,8 @@ export function endingOf(error: unknown): Ending {
 }
 
 function answerOf(error: ApiError): Ending | undefined {
-  if (error instanceof ConflictError || error instanceof AlreadyExistsError)
-    return { ended: "changed", detail: "it changed in the meantime" };
+  if (error instanceof ConflictError) return { ended: "changed", detail: "it changed in the meantime", error };
+  if (error instanceof AlreadyExistsError) return { ended: "changed", detail: "it is there already" };
   if (error instanceof NotFoundError) return { ended: "gone", detail: "it is gone" };
   if (error instanceof TooManyRequestsError) return { ended: "waits", detail: notNow(error) };
   if (error instanceof InvalidError) return invalid(error);

@@ -92,7 +92,12 @@ describe("remembering a plan", () => {
     const both = [1, 2].map((raises) => remember({ client: at.client, name, stored: undefined }, seenOn(at), planTo({ raises })));
     const results = await Promise.allSettled(both);
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect([1, 2]).toContain(readRecord(await memoryOf(at)).raises);
+    const { raises } = readRecord(await memoryOf(at));
+    expect([1, 2]).toContain(raises);
+    // And one that comes late, with a cache that has not seen it.
+    const late = remember({ client: at.client, name, stored: undefined }, seenOn(at), planTo({ raises: 3 }));
+    await expect(late).rejects.toThrow(ConflictError);
+    expect(readRecord(await memoryOf(at)).raises).toBe(raises);
   });
 
   it("says nothing about an app that is gone while nothing is open", async () => {

@@ -1,11 +1,20 @@
 // Intent before action: what a plan decided is stored in the AppMemory of its app before anything is done, so that a crash at any
-// moment finds it (promises C1, C3). The write is a compare-and-swap: of two leaders one gets a ConflictError (or, where the object
-// is new, an AlreadyExistsError), does nothing, and reads again (promise L1). Nothing new costs no write (promise E1).
+// moment finds it (promises C1, C3). The write is a compare-and-swap: of two leaders one gets a ConflictError, does nothing, and reads
+// again (promise L1). Nothing new costs no write (promise E1).
 //
 // The AppMemory goes with its app: the garbage collector removes it when the last of its owners is gone. An app with a template has
 // one owner. A bare pod is replaced by its copies, so its memory belongs to all of them that are there. Never as controller, never
 // blocking: it must not look as if the app had made it, nor hold up anybody's deletion.
-import { apiVersionOf, equals, type Kind, type OwnerReference, Pod, type Stored } from "@memhog/runtime";
+import {
+  AlreadyExistsError,
+  apiVersionOf,
+  ConflictError,
+  equals,
+  type Kind,
+  type OwnerReference,
+  Pod,
+  type Stored,
+} from "@memhog/runtime";
 import { AppMemory } from "../api/app-memory.ts";
 import { statusOf } from "../api/status.ts";
 import type { Plan } from "../model/plan.ts";
@@ -24,7 +33,7 @@ export interface Remembering {
 
 /**
  * The AppMemory as it is now; undefined if there is none because there is nothing to remember.
- * @throws ConflictError, AlreadyExistsError if somebody else was faster
+ * @throws ConflictError if somebody else was faster
  */
 export async function remember(where: Remembering, seen: AppSeen, plan: Plan): Promise<Stored<AppMemory> | undefined> {
   const { client, stored } = where;
@@ -43,9 +52,16 @@ function isOver({ pods, record }: AppSeen, plan: Plan): boolean {
 /** Somebody wrote "false" before anything was known: there is nothing to know. */
 const isNobodys = ({ pods }: AppSeen) => !pods.some(({ monitored }) => monitored);
 
-function create({ client, name }: Remembering, seen: AppSeen): Promise<Stored<AppMemory>> {
+async function create({ client, name }: Remembering, seen: AppSeen): Promise<Stored<AppMemory>> {
   const metadata = { namespace: seen.app.namespace, name, ownerReferences: ownersOf(seen) };
-  return client.create(AppMemory, { metadata, spec: { app: appText(seen.app) } });
+  try {
+    return await client.create(AppMemory, { metadata, spec: { app: appText(seen.app) } });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+    // Another leader, or we ourselves before an answer was lost: for the loop the same as any other lost race.
+    const lost = { attempt: `create AppMemory ${name}`, status: 409, reason: "AlreadyExists", message: "somebody was faster" };
+    throw new ConflictError(lost);
+  }
 }
 
 /** Adds owners that are new and drops those that are gone; nothing if all that should be there are. */

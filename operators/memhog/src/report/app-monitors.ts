@@ -92,8 +92,8 @@ function availabilityOf(metrics: () => MetricsSeen): Source {
   };
 }
 
-function isLookedAfter({ metadata, facts: { watched } }: KeptPod, monitor: Stored<AppMonitor>): boolean {
-  return watched?.monitored === true && !watched.deleting && selects(monitor, metadata.labels);
+function isLookedAfter({ metadata, facts: { watched, deleting } }: KeptPod, monitor: Stored<AppMonitor>): boolean {
+  return watched?.monitored === true && !deleting && selects(monitor, metadata.labels);
 }
 
 function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly MonitoredApp[] {
@@ -128,13 +128,9 @@ function inNamespace(
 // What does not change a count or a condition concerns nobody.
 
 function isOtherPod({ type, object, previous }: Change<ObjectOf<typeof PodView>>): boolean {
-  const [is, was] = [object.facts.watched, previous?.facts.watched];
-  if (type !== "changed") return is !== undefined;
-  return (
-    is?.monitored !== was?.monitored ||
-    is?.deleting !== was?.deleting ||
-    !equals(object.metadata.labels, previous.metadata.labels)
-  );
+  if (type !== "changed") return object.facts.watched !== undefined;
+  const facts = ({ facts: { watched, deleting }, metadata }: KeptPod) => [watched?.monitored, deleting, metadata.labels];
+  return !equals(facts(object), facts(previous));
 }
 
 function isOtherMemory({ type, object, previous }: Change<AppMemory>): boolean {
