@@ -24,7 +24,7 @@ import { type ChangeListener, ObjectStore } from "./store.ts";
 import { defaultTiming, type ReflectorTiming } from "./timing.ts";
 
 export interface CacheOptions<T extends KubernetesObject> {
-  readonly client: Pick<Client, "list" | "watch" | "scan">;
+  readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
   /** The kind, or a view of it. */
   readonly kind: View<T>;
   /** Namespaces to look into; "all" for all, and for kinds that have none. */

@@ -31,7 +31,7 @@ import type { ObjectStore } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";
 
 export interface ReflectorOptions<T extends KubernetesObject> {
-  readonly client: Pick<Client, "list" | "watch" | "scan">;
+  readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
   readonly kind: Kind<T>;
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
@@ -169,17 +169,19 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   async #watchWithList(signal: AbortSignal): Promise<void> {
     let snapshot: Snapshot<T> | undefined = this.#beginListing("stream");
-    for await (const event of this.#events({ sendInitialEvents: true, timeoutSeconds: this.#longTimeout(), signal })) {
-      this.#hear();
+    const again = new AbortController();
+    using either = anySignal([signal, again.signal]);
+    const take = (event: WatchEvent<T>) => {
       if (snapshot === undefined) this.#take(event);
       else if (event.type === "DELETED") snapshot.remove(event.object);
       else if (event.type !== "BOOKMARK") snapshot.put(event.object);
       else if (event.initialEventsEnd) {
         this.#finishListing(snapshot, event.resourceVersion);
         snapshot = undefined;
-        if (this.#listingWanted) return;
+        if (this.#listingWanted) again.abort();
       }
-    }
+    };
+    await this.#follow(take, { sendInitialEvents: true, timeoutSeconds: this.#longTimeout(), signal: either.signal });
   }
 
   #beginListing(how: Listing): Snapshot<T> {
@@ -211,10 +213,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const timeoutSeconds = this.#quiet ? this.#options.timing.quietTimeoutSeconds : this.#longTimeout();
     this.#quiet = true;
-    for await (const event of this.#events({ resourceVersion, timeoutSeconds, signal, onOpen: () => this.#freshness.alive() })) {
-      this.#hear();
-      this.#take(event);
-    }
+    const onOpen = () => this.#freshness.alive();
+    await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal, onOpen });
   }
 
   #take(event: WatchEvent<T>): void {
@@ -230,9 +230,18 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     onEvent();
   }
 
-  #events(options: Pick<WatchOptions<T>, "resourceVersion" | "sendInitialEvents" | "timeoutSeconds" | "signal" | "onOpen">) {
+  async #follow(
+    take: (event: WatchEvent<T>) => void,
+    how: Pick<WatchOptions<T>, "resourceVersion" | "sendInitialEvents" | "timeoutSeconds" | "signal" | "onOpen">,
+  ): Promise<void> {
     const { client, kind, project, timing } = this.#options;
-    return client.watch<T>(kind, { ...this.#scope(), idleMs: timing.idleMs, project, ...options });
+    const options = { ...this.#scope(), idleMs: timing.idleMs, project, ...how };
+    const heard = (event: WatchEvent<T>) => {
+      this.#hear();
+      take(event);
+    };
+    if (client.follow !== undefined) await client.follow<T>(kind, heard, options);
+    else for await (const event of client.watch<T>(kind, options)) heard(event);
   }
 
   #scope(): Selection & { namespace?: string | undefined } {

@@ -10,7 +10,7 @@ import type { View } from "./projection.ts";
 import type { ReflectorTiming } from "./timing.ts";
 
 export interface SharedCachesOptions {
-  readonly client: Pick<Client, "list" | "watch" | "scan">;
+  readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
   /** Namespaces to look into. @default "all" */
   readonly namespaces?: readonly string[] | "all";
   readonly environment: Environment;

@@ -168,6 +168,8 @@ export interface Client extends AsyncDisposable {
   ): Promise<{ readonly resourceVersion: string }>;
   /** Changes as they happen, until the server ends the watch. One connection, no reconnect: that is the cache's trade. */
   watch<T extends Some>(kind: K<T>, o?: WatchOptions<T>): AsyncIterable<WatchEvent<T>>;
+  /** The same by calling back, which is twice as fast. For caches; clients made by hand need not have it. */
+  follow?<T extends Some>(kind: K<T>, take: (event: WatchEvent<T>) => void, o?: WatchOptions<T>): Promise<void>;
 
   /** With `subresource: "eviction"` the object's name is the pod's. @throws AlreadyExistsError, InvalidError */
   create<T extends Some, S extends Sub = undefined>(

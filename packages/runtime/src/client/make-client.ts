@@ -9,7 +9,7 @@ import { findObject, getObject, listEvery, listPage } from "./reads.ts";
 import { scanKind } from "./scan/scan.ts";
 import type { Transport } from "./transport/transport.ts";
 import { pace } from "./watch/pace.ts";
-import { watchKind } from "./watch/watch.ts";
+import { followKind, watchKind } from "./watch/watch.ts";
 import { applyObject, createObject, deleteObject, patchObject, updateObject } from "./writes.ts";
 
 export interface ClientOptions {
@@ -34,6 +34,7 @@ export function clientOver(transport: Transport, options: ClientOptions): Client
     ...verbsOf(caller),
     scan: (kind, take, o = {}) => scanKind(kind, take, o, tools),
     watch: (kind, o = {}) => watchKind(kind, o, tools),
+    follow: (kind, take, o = {}) => followKind(kind, take, o, tools),
     request: (request) => caller.text(rawCall(request)),
     discovery: makeDiscovery(caller, environment.clock),
     close,
@@ -57,7 +58,7 @@ function verbsOf(caller: Caller): Verbs {
   return verbs as Verbs;
 }
 
-type Verbs = Omit<Client, "watch" | "scan" | "request" | "discovery" | "close" | typeof Symbol.asyncDispose>;
+type Verbs = Omit<Client, "watch" | "scan" | "follow" | "request" | "discovery" | "close" | typeof Symbol.asyncDispose>;
 
 type Tail<F> = F extends (caller: Caller, ...rest: infer R) => unknown ? R : never;
 

@@ -141,6 +141,26 @@ describe("a watch", () => {
     expect(skipped).toEqual(["SNEEZED"]);
   });
 
+  it.each([
+    { name: "an end in peace", answer: (r) => r.end(event("ADDED", "a") + bookmark()) },
+    { name: "a last line that is cut", answer: (r) => r.end(event("ADDED", "a") + event("ADDED", "b").slice(0, 20)) },
+    { name: "a connection that is cut", answer: (r) => r.write(event("ADDED", "a"), () => r.destroy()) },
+    { name: "410", answer: (r) => r.end(`${JSON.stringify({ type: "ERROR", object: status(410, "Expired") })}\n`) },
+    { name: "a refusal", answer: (r) => r.writeHead(403).end("{}") },
+    { name: "nonsense", answer: (r) => r.end("<html>\n") },
+  ] satisfies { name: string; answer: (response: ServerResponse) => unknown }[])(
+    "by calling back hears and ends as a loop does: $name",
+    async ({ answer }) => {
+      await using it = await serving((response) => void answer(response));
+      const seen: string[] = [];
+      const following = it.client.follow?.(ConfigMap, (each) => seen.push(short(each)));
+      const end = await following?.catch((error: unknown) => error);
+      const loop = await watching(it.watch());
+      expect(seen).toEqual(loop.seen);
+      expect((end as Error | undefined)?.constructor).toBe((loop.end as Error | undefined)?.constructor);
+    },
+  );
+
   it("closes the connection when the consumer leaves", async () => {
     let closed = false;
     await using it = await serving((response) => {

@@ -1,6 +1,9 @@
 // A watch from its opening to its end: bytes → lines → events → projected objects, one at a time, for as long as the
 // server keeps it open. It does not reconnect; whoever keeps a state (the cache) knows from where to go on.
 //
+// There are two ways to listen. `watchKind` is for loops (`for await`), and costs a dozen promises an event; `followKind` calls
+// back, for caches, which hear everything: all events of a chunk in one go, with a pause when a turn has lasted too long.
+//
 // How it can end:
 //     the server closes it between two events       the iteration ends
 //     the connection breaks, or the last line is cut BrokenStreamError
@@ -33,12 +36,39 @@ export interface WatchTools {
   readonly pause: Pause;
 }
 
+export async function followKind<T extends KubernetesObject>(
+  kind: Kind<T>,
+  take: (event: WatchEvent<T>) => void,
+  options: WatchOptions<T>,
+  tools: WatchTools,
+): Promise<void> {
+  const attempt = attemptOf(kind, options);
+  using idle = idleWatchdog(tools.environment.clock, options.idleMs ?? defaultIdleMs, attempt);
+  using either = anySignal([options.signal, idle.signal]);
+  try {
+    const chunks = await open(attempt, kind, options, tools, either.signal);
+    options.onOpen?.();
+    const lines = new LineSplitter(attempt, maxLineBytes);
+    for await (const chunk of heeding(attempt, chunks, idle)) {
+      for (const line of lines.push(chunk)) {
+        const event = eventOf(attempt, line, options, tools);
+        if (event !== undefined) take(event);
+        const rest = tools.pause();
+        if (rest !== undefined) await rest;
+      }
+    }
+    checkEnd(attempt, lines);
+  } catch (error) {
+    throw endOf(attempt, error, options.signal, idle.signal);
+  }
+}
+
 export async function* watchKind<T extends KubernetesObject>(
   kind: Kind<T>,
   options: WatchOptions<T>,
   tools: WatchTools,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const attempt = `watch ${kind.kind}${options.namespace === undefined ? "" : ` in ${options.namespace}`}`;
+  const attempt = attemptOf(kind, options);
   using idle = idleWatchdog(tools.environment.clock, options.idleMs ?? defaultIdleMs, attempt);
   using either = anySignal([options.signal, idle.signal]);
   try {
@@ -48,6 +78,10 @@ export async function* watchKind<T extends KubernetesObject>(
   } catch (error) {
     throw endOf(attempt, error, options.signal, idle.signal);
   }
+}
+
+function attemptOf(kind: Kind, { namespace }: { readonly namespace?: string | undefined }): string {
+  return `watch ${kind.kind}${namespace === undefined ? "" : ` in ${namespace}`}`;
 }
 
 function open<T extends KubernetesObject>(
@@ -95,22 +129,34 @@ async function* heeding(
 async function* eventsIn<T extends KubernetesObject>(
   attempt: string,
   chunks: AsyncIterable<Uint8Array>,
-  { project }: WatchOptions<T>,
-  { observer, pause }: WatchTools,
+  options: WatchOptions<T>,
+  tools: WatchTools,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const lines = new LineSplitter(attempt, maxLineBytes);
-  const skipped = (type: string) => observer.skippedEvent?.({ attempt, type });
   for await (const chunk of chunks) {
     for (const line of lines.push(chunk)) {
-      const event = parseEvent<T>(attempt, line, skipped);
-      if (event !== undefined) yield project === undefined ? event : projected(event, project);
-      const rest = pause();
+      const event = eventOf(attempt, line, options, tools);
+      if (event !== undefined) yield event;
+      const rest = tools.pause();
       if (rest !== undefined) await rest;
     }
   }
-  if (lines.unfinished > 0) {
-    throw new BrokenStreamError(`${attempt}: expected a whole last event, found ${lines.unfinished} bytes of one`);
-  }
+  checkEnd(attempt, lines);
+}
+
+function eventOf<T extends KubernetesObject>(
+  attempt: string,
+  line: string,
+  { project }: WatchOptions<T>,
+  { observer }: WatchTools,
+): WatchEvent<T> | undefined {
+  const event = parseEvent<T>(attempt, line, (type) => observer.skippedEvent?.({ attempt, type }));
+  return event === undefined || project === undefined ? event : projected(event, project);
+}
+
+function checkEnd(attempt: string, lines: LineSplitter): void {
+  if (lines.unfinished === 0) return;
+  throw new BrokenStreamError(`${attempt}: expected a whole last event, found ${lines.unfinished} bytes of one`);
 }
 
 function projected<T extends KubernetesObject>(
