@@ -78,18 +78,23 @@ export function podSeen(pod: KeptPod, tools: PodTools): PodSeen {
 }
 
 /** A pod of the app that does not ask for us: whether it is there and well is all that matters. */
-const unwatched = {
-  ...{ monitored: false, qos: "BestEffort", node: undefined, containers: [] },
-  ...{ resize: { state: "none" }, notResizable: undefined, copyOf: undefined },
-} as const;
+const unwatched: Omit<PodSeen, "name" | "uid" | "resourceVersion" | "createdAtMs" | "phase" | "ready" | "deleting"> = {
+  monitored: false,
+  qos: "BestEffort",
+  node: undefined,
+  containers: [],
+  resize: { state: "none" },
+  notResizable: undefined,
+  copyOf: undefined,
+};
 
 function containerSeen(
   facts: ContainerFacts,
   of: { readonly namespace: string; readonly pod: string },
   tools: PodTools,
 ): ContainerSeen {
-  const { startedAtMs, ...rest } = facts;
-  const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name }, startedAtMs);
+  const { startedAtMs, id, ...rest } = facts;
+  const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name, id }, startedAtMs);
   return { ...rest, samples, badSamples: bad };
 }
 

@@ -1,12 +1,15 @@
 // What matters of one container: its memory as asked for and as in force, whether it runs, and how it was last killed.
 import { type Container, type ContainerStatus, type Pod, parseTime } from "@memhog/runtime";
 import type { ContainerSeen, OomKillSeen } from "../../model/seen.ts";
+import { type Life, shortId } from "../prometheus/samples.ts";
 import { memoryIn } from "./amounts.ts";
 import { isSidecar } from "./pod-request.ts";
 
 export interface ContainerFacts extends Omit<ContainerSeen, "samples" | "badSamples"> {
-  /** When it was started, by the clock of its node, to the second; undefined while it does not run. */
-  readonly startedAtMs: number | undefined;
+  /** Undefined while it does not run. */
+  readonly life: Life | undefined;
+  /** What the runtime calls it: another one after each restart. */
+  readonly id: string | undefined;
 }
 
 /** Containers and sidecars. Init containers that end are left out: they are gone before anybody could measure them. */
@@ -33,7 +36,8 @@ function factsOf(container: Container, status: ContainerStatus | undefined): Con
       ({ resourceName, restartPolicy }) => resourceName === "memory" && restartPolicy === "RestartContainer",
     ),
     running: running !== undefined,
-    startedAtMs: parseTime(running?.startedAt),
+    life: running && { id: shortId(status?.containerID), startedAtMs: parseTime(running.startedAt) },
+    id: status?.containerID?.replace(/^[^:]*:\/\//, ""),
     restarts: status?.restartCount ?? 0,
     oomKill: oomKillIn(status),
   };

@@ -3,7 +3,7 @@ import { type Clock, timeoutSignal } from "@memhog/runtime";
 import type { Metric } from "../../model/policy.ts";
 import { PrometheusError } from "./errors.ts";
 import { containerLabel, metricNames, podLabel, promQl, type Question } from "./question.ts";
-import { type ContainerKey, type RawPoint, SampleStore } from "./samples.ts";
+import { type ContainerKey, type RawPoint, SampleStore, shortId } from "./samples.ts";
 import { AnswerSplitter } from "./split-answer.ts";
 import type { PrometheusAnswer, PrometheusTransport } from "./transport.ts";
 
@@ -77,8 +77,14 @@ function take(json: string, { labels }: Question, samples: SampleStore, isWanted
   const kind = metricOf(metric.__name__);
   const { namespace, [podLabel[labels]]: pod, [containerLabel[labels]]: container } = metric;
   if (kind === undefined || namespace === undefined || pod === undefined || container === undefined) return;
-  const key = { namespace, pod, container };
-  if (isWanted(key)) samples.add(kind, key, values);
+  const key = { namespace, pod, container, id: containerId(metric) };
+  if (isWanted(key)) samples.add(kind, key, values, shortId(metric.id) ?? shortId(metric.name));
+}
+
+/** cAdvisor has the id of a container as `name`, and at the end of `id`, the path of its cgroup (cri-containerd-ID.scope on systemd). */
+function containerId({ name, id }: Readonly<Record<string, string>>): string | undefined {
+  const found = /([0-9a-f]{64})(\.scope)?$/.exec(name || id || "");
+  return found?.[1];
 }
 
 function metricOf(name: string | undefined): Metric | undefined {

@@ -1,10 +1,10 @@
 import { manualClock } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { answeredAtMs } from "./answers.fixture.ts";
-import { type RawPoint, SampleStore } from "./samples.ts";
+import { type Life, type RawPoint, SampleStore, shortId } from "./samples.ts";
 
 const web = { namespace: "shop", pod: "web", container: "main" };
-const longAgo = answeredAtMs - 3_600_000;
+const longAgo = { id: undefined, startedAtMs: answeredAtMs - 3_600_000 };
 const at = (...points: readonly (readonly [ageSeconds: number, value: string])[]): readonly RawPoint[] =>
   points.map(([age, value]) => [answeredAtMs / 1000 - age, value]);
 
@@ -12,8 +12,8 @@ function store(...series: readonly (readonly RawPoint[])[]) {
   const clock = manualClock({ now: answeredAtMs });
   const samples = new SampleStore(clock, answeredAtMs);
   for (const each of series) samples.add("WorkingSet", web, each);
-  const seen = (startedAtMs: number | undefined = longAgo) => {
-    const found = samples.of("WorkingSet", web, startedAtMs);
+  const seen = (life: Life = longAgo) => {
+    const found = samples.of("WorkingSet", web, life);
     return { bad: found.bad, samples: found.samples.map(({ bytes, ageMs }) => [ageMs / 1000, bytes]) };
   };
   return { clock, samples, seen };
@@ -70,8 +70,30 @@ describe("samples", () => {
   it("M3: what is older than the container is of the one before its restart", () => {
     const { seen } = store(at([60, "900"], [30.5, "900"], [29.5, "900"], [28, "100"]));
     // The API says when a container was started to the second: 30 s ago may be 29.01 s ago.
-    expect(seen(answeredAtMs - 30_000)).toEqual({ bad: 3, samples: [[28, 100]] });
+    expect(seen({ id: undefined, startedAtMs: answeredAtMs - 30_000 })).toEqual({ bad: 3, samples: [[28, 100]] });
   });
+
+  it("M3: a series that names its container is believed, whatever the times: the first sample is older than the start", () => {
+    const { samples, seen } = store();
+    samples.add("WorkingSet", web, at([30.5, "10"], [20, "100"]), "mine");
+    samples.add("WorkingSet", web, at([30.2, "900"], [20, "900"], [5, "900"]), "of-the-one-before");
+    samples.add("WorkingSet", web, at([20, "110"]), "mine");
+    expect(seen({ id: "mine", startedAtMs: answeredAtMs - 30_000 })).toEqual({
+      bad: 3,
+      samples: [
+        [30.5, 10],
+        [20, 110],
+      ],
+    });
+  });
+
+  it.each([
+    { text: `containerd://${"5f0c".repeat(16)}`, id: "5f0c5f0c5f0c" },
+    { text: `/kubepods/burstable/pod12ab34cd-0000-4000-8000-000000000000/${"5f0c".repeat(16)}`, id: "5f0c5f0c5f0c" },
+    { text: `/kubepods.slice/kubepods-pod1_2.slice/cri-containerd-${"5f0c".repeat(16)}.scope`, id: "5f0c5f0c5f0c" },
+    { text: "k8s_main_web_shop_1", id: undefined },
+    { text: undefined, id: undefined },
+  ])("know a container by $text", ({ text, id }) => expect(shortId(text)).toBe(id));
 
   it("M3: of a container that does not run nothing is known", () => {
     expect(store(at([10, "100"])).samples.of("WorkingSet", web, undefined)).toEqual({ bad: 1, samples: [] });
@@ -108,5 +130,24 @@ describe("samples", () => {
     const { samples, seen } = store(at([10, "100"]));
     samples.add("WorkingSet", { ...web, namespace: "bank" }, at([10, "900"], [5, "900"]));
     expect(seen().samples).toEqual([[10, 100]]);
+  });
+});
+
+describe("series that say which container they are of", () => {
+  const before = { ...web, id: "a".repeat(64) };
+  const now = { ...web, id: "b".repeat(64) };
+
+  it("count from the first moment, even before the second in which the API says it was started", () => {
+    const { samples } = store();
+    samples.add("WorkingSet", now, at([14, "2"], [2, "120"]));
+    expect(samples.of("WorkingSet", now, answeredAtMs - 13_000).samples.map(({ bytes }) => bytes)).toEqual([2, 120]);
+  });
+
+  it("M3: the container before the restart never speaks for this one, however young its last sample is", () => {
+    const { samples } = store();
+    samples.add("WorkingSet", before, at([20, "300"], [1, "380"]));
+    expect(samples.of("WorkingSet", now, answeredAtMs - 10_000)).toEqual({ bad: 0, samples: [] });
+    samples.add("WorkingSet", now, at([3, "5"]));
+    expect(samples.of("WorkingSet", now, answeredAtMs - 10_000).samples.map(({ bytes }) => bytes)).toEqual([5]);
   });
 });

@@ -5,7 +5,8 @@
 //     NaN, ±Inf, negative, absurdly large  dropped and counted
 //     from the future                      dropped and counted; a few seconds are forgiven, clocks of nodes differ
 //     several series of one container      per timestamp the largest, never the sum
-//     older than the container             dropped and counted: it is the series of the one before the restart
+//     of the container before the restart  its series has another id, and is not looked at; where series have no id (cAdvisor's
+//                                          do), samples older than the container are dropped and counted
 //     no such pod                          dropped at once: whoever collects says which pods there are
 //
 // Age. Sample times come from the clocks of nodes and of Prometheus, so they are compared with the Date of Prometheus's answer, and
@@ -23,6 +24,19 @@ export interface ContainerKey {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
+  /**
+   * What the runtime calls this very container; another one after each restart. It matters at the start: the first sample, measured
+   * while the container is made, is the one that lets a steep trend be seen ten to fifteen seconds earlier.
+   */
+  readonly id?: string | undefined;
+}
+
+/** The container that runs now. */
+export interface Life {
+  /** See `shortId`; undefined if it is not known. */
+  readonly id: string | undefined;
+  /** By the clock of its node, to the second. */
+  readonly startedAtMs: number | undefined;
 }
 
 export interface Found {
@@ -32,20 +46,21 @@ export interface Found {
   readonly bad: number;
 }
 
-/** Time and bytes in turn, in the order of time: [t, b, t, b, …]. Plain numbers, since one array object for each would weigh more. */
+/** What one container, or one of its former lives, was measured at. */
 interface Collected {
-  points: number[];
-  bad: number;
+  /** Of the container that was measured; undefined if the series does not say. */
+  readonly id: string | undefined;
+  /** Time and bytes in turn, in the order of time: [t, b, t, b, …]. Plain numbers, since one object for each would weigh more. */
+  readonly points: readonly number[];
+  readonly bad: number;
 }
 
 /** Any value as text beside its time in seconds, as Prometheus has it. */
 export type RawPoint = readonly [seconds: number, value: string];
 
-const nothing: Found = { samples: [], bad: 0 };
-
 export class SampleStore {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
-  readonly #byMetric: Readonly<Record<Metric, Map<string, Collected>>> = { WorkingSet: new Map(), Usage: new Map() };
+  readonly #byMetric: Readonly<Record<Metric, Map<string, readonly Collected[]>>> = { WorkingSet: new Map(), Usage: new Map() };
   /** By the clock of Prometheus, when the answer was given; and by ours. */
   readonly #answeredAtMs: number;
   readonly #answeredMonotonic: number;
@@ -69,34 +84,37 @@ export class SampleStore {
 
   /** Milliseconds since the newest sample of all was measured; undefined if there is none. */
   get newestAgeMs(): number | undefined {
-    const times = Object.values(this.#byMetric).flatMap((all) => [...all.values()].map(({ points }) => points.at(-2) ?? 0));
-    return times.length === 0 ? undefined : this.#ageMs(times.reduce((a, b) => Math.max(a, b), 0));
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const all of Object.values(this.#byMetric)) {
+      for (const { points } of [...all.values()].flat()) newest = Math.max(newest, points.at(-2) ?? newest);
+    }
+    return Number.isFinite(newest) ? this.#ageMs(newest) : undefined;
   }
 
-  add(metric: Metric, key: ContainerKey, raw: readonly RawPoint[]): void {
+  /** @param id Of the container that was measured, if the series says. */
+  add(metric: Metric, key: ContainerKey, raw: readonly RawPoint[], id?: string): void {
     const all = this.#byMetric[metric];
     const name = nameOf(key);
-    const known = all.get(name) ?? { points: [], bad: 0 };
+    const known = all.get(name) ?? [];
+    const same = known.find((each) => each.id === id);
     const { points, bad } = this.#good(raw);
-    const merged = known.points.length === 0 ? points : merge(known.points, points);
-    this.#points += (merged.length - known.points.length) / 2;
-    all.set(name, { points: merged, bad: known.bad + bad });
+    const merged = same === undefined ? points : merge(same.points, points);
+    this.#points += (merged.length - (same?.points.length ?? 0)) / 2;
+    const others = known.filter((each) => each !== same);
+    all.set(name, [...others, { id, points: merged, bad: bad + (same?.bad ?? 0) }]);
   }
 
-  /** @param startedAtMs When the container that runs now was started, to the second; undefined: none does, so nothing is about it. */
-  of(metric: Metric, key: ContainerKey, startedAtMs: number | undefined): Found {
+  /** @param life Undefined: none runs, so nothing is about it. */
+  of(metric: Metric, key: ContainerKey, life: Life | undefined): Found {
     const name = nameOf(key);
     const found = this.#byMetric[metric].get(name) ?? (metric === "WorkingSet" ? this.#byMetric.Usage.get(name) : undefined);
     if (found === undefined) return nothing;
-    const { points, bad } = found;
-    if (startedAtMs === undefined) return { samples: [], bad: bad + points.length / 2 };
+    const points = found.map((each) => ownPoints(each, life)).reduce(merge, []);
+    const all = found.reduce((sum, each) => sum + each.bad + each.points.length / 2, 0);
     const samples: Sample[] = [];
-    for (let at = 0; at < points.length; at += 2) {
-      const time = points[at] ?? 0;
-      // The API cuts off fractions of a second: within that second the sample may still be of the one before.
-      if (time >= startedAtMs + 1000) samples.push({ bytes: (points[at + 1] ?? 0) as Bytes, ageMs: this.#ageMs(time) });
-    }
-    return { samples, bad: bad + points.length / 2 - samples.length };
+    for (let at = 0; at < points.length; at += 2)
+      samples.push({ bytes: (points[at + 1] ?? 0) as Bytes, ageMs: this.#ageMs(points[at] ?? 0) });
+    return { samples, bad: all - samples.length };
   }
 
   #ageMs(time: number): number {
@@ -104,7 +122,7 @@ export class SampleStore {
     return Math.max(0, this.#answeredAtMs - time) + sinceAnswer;
   }
 
-  #good(raw: readonly RawPoint[]): Collected {
+  #good(raw: readonly RawPoint[]): Pick<Collected, "points" | "bad"> {
     const points: number[] = [];
     let last = Number.NEGATIVE_INFINITY;
     let bad = 0;
@@ -120,8 +138,27 @@ export class SampleStore {
   }
 }
 
-function nameOf({ namespace, pod, container }: ContainerKey): string {
-  return `${namespace}/${pod}/${container}`;
+/**
+ * What is about this life of a container. A series that names its container is believed: nodes measure a container the moment it
+ * exists, before it counts as started, and a trend cannot do without that first sample. Any other is told by its time, and since
+ * the API cuts off fractions of a second, the second in which a container was started belongs to the one before.
+ */
+function ownPoints({ id, points }: Collected, life: Life | undefined): readonly number[] {
+  if (life === undefined) return [];
+  if (id !== undefined && life.id !== undefined) return id === life.id ? points : [];
+  const since = (life.startedAtMs ?? Number.POSITIVE_INFINITY) + 1000;
+  let from = 0;
+  while (from < points.length && (points[from] ?? 0) < since) from += 2;
+  return points.slice(from);
+}
+
+/** Enough of a container's id to tell it from others: "containerd://5f0c…", "/kubepods/burstable/pod…/5f0c…", "cri-containerd-5f0c….scope". */
+export function shortId(text: string | undefined): string | undefined {
+  return /[0-9a-f]{64}/.exec(text ?? "")?.[0].slice(0, 12);
+}
+
+function nameOf({ namespace, pod, container, id = "" }: ContainerKey): string {
+  return `${namespace}/${pod}/${container}/${id}`;
 }
 
 function bytesIn(text: string): Bytes | undefined {
@@ -130,7 +167,8 @@ function bytesIn(text: string): Bytes | undefined {
 }
 
 /** Two series as one: in the order of time; of two values at one time the larger. */
-function merge(a: readonly number[], b: readonly number[]): number[] {
+function merge(a: readonly number[], b: readonly number[]): readonly number[] {
+  if (a.length === 0) return b;
   const merged: number[] = [];
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {
