@@ -8,7 +8,7 @@ import { Discovery, type Kind } from "./api/discovery.ts";
 import { type EventuallyOptions, eventually } from "./api/eventually.ts";
 import { createNamespace, untilPodsMayBeMade } from "./api/namespace.ts";
 import { type KubernetesObject, objectsOf, type Reference } from "./api/objects.ts";
-import { findBinaries, type SearchOptions } from "./binaries/binaries.ts";
+import { findBinaries, findMade, type SearchOptions } from "./binaries/binaries.ts";
 import { writeKubeconfig } from "./control-plane/kubeconfig.ts";
 import { HelmError, KubectlError } from "./errors.ts";
 import type { ClusterDirectory } from "./state/directory.ts";
@@ -112,6 +112,11 @@ export class ClusterAccess {
   /** Path of our own kubectl, of the cluster's version. A kubectl on PATH may be any version, or somebody's wrapper. */
   async kubectlPath(): Promise<string> {
     return (await findBinaries(["kubectl"], this.#search)).kubectl;
+  }
+
+  /** The same, if it is there already; undefined if it would have to be downloaded or built. */
+  findKubectl(): Promise<string | undefined> {
+    return findMade("kubectl", this.#search);
   }
 
   /** Runs our own kubectl and answers with its output. */

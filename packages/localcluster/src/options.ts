@@ -4,6 +4,7 @@ import type { BinaryName } from "./binaries/binaries.ts";
 import type { Controller } from "./control-plane/control-plane.ts";
 import { InvalidOptionsError, UnsupportedPlatformError } from "./errors.ts";
 import { type Progress, progressOn } from "./progress.ts";
+import { type SimulatedPlan, simulatedPlanOf } from "./simulated.ts";
 import { type ClusterDirectory, clusterDirectory, stateRoot } from "./state/directory.ts";
 import { type KubernetesVersion, resolveVersion } from "./versions.ts";
 
@@ -12,11 +13,16 @@ export interface StartOptions {
   readonly kubernetes?: string;
   /** Lower-case letters, digits, dashes. Only one cluster of a name can be. @default one that is not taken */
   readonly name?: string;
-  /** A real node runs real containers, as root, in a sandbox of Linux namespaces. @default "none": objects, but no containers */
-  readonly nodes?: "none" | "real";
+  /**
+   * A real node runs real containers, as root, in a sandbox of Linux namespaces. Simulated ones run nothing, and show pods that
+   * look as if they ran. @default "none": objects, but no containers
+   */
+  readonly nodes?: "none" | "real" | { readonly simulated: number };
+  /** The whole cluster is simulated: one process, no rights, nothing to download. @default false */
+  readonly simulated?: boolean;
   /** What runs beside etcd and the API server. @default the controller manager, and the scheduler where there are nodes */
   readonly controllers?: readonly Controller[];
-  /** A real Prometheus that scrapes the node: needs nodes: "real". The interval is a Prometheus duration. @default false, "5s" */
+  /** A Prometheus that scrapes the nodes: a real one those that are real. The interval is a Prometheus duration. @default false, "5s" */
   readonly prometheus?: boolean | { readonly scrapeInterval?: string };
   /** One line of JSON per request to the API server, in the file `cluster.auditLog`. @default false */
   readonly audit?: boolean;
@@ -38,6 +44,7 @@ export interface Plan {
   /** As somebody named it: whoever names none takes what KUBEBUILDER_ASSETS has. */
   readonly askedFor: string | undefined;
   readonly nodes: "none" | "real";
+  readonly simulated: SimulatedPlan | undefined;
   readonly controllers: readonly Controller[];
   readonly binaries: readonly BinaryName[];
   readonly scrapeInterval: string | undefined;
@@ -49,10 +56,11 @@ export interface Plan {
 
 export function planOf(options: StartOptions): Plan {
   if (process.platform !== "linux") throw new UnsupportedPlatformError(process.platform);
-  const { nodes = "none", audit = false, env = process.env, port } = options;
-  if (nodes !== "none" && nodes !== "real") throw new InvalidOptionsError("nodes", `"none" or "real"`, nodes);
+  const { audit = false, env = process.env, port } = options;
+  const simulated = simulatedPlanOf(options, env);
+  const nodes = realNodesOf(options);
   const askedFor = options.kubernetes ?? (env.LOCALCLUSTER_KUBERNETES || undefined);
-  const controllers = options.controllers ?? defaultControllers(nodes);
+  const controllers = options.controllers ?? defaultControllers(nodes, simulated);
   const root = stateRoot(env);
   return {
     root,
@@ -60,9 +68,10 @@ export function planOf(options: StartOptions): Plan {
     kubernetes: resolveVersion(askedFor),
     askedFor,
     nodes,
+    simulated,
     controllers,
-    binaries: ["etcd", "kube-apiserver", ...controllers, ...(nodes === "real" ? nodeBinaries : [])],
-    scrapeInterval: scrapeIntervalOf(options, nodes),
+    binaries: simulated?.whole ? [] : ["etcd", "kube-apiserver", ...controllers, ...(nodes === "real" ? nodeBinaries : [])],
+    scrapeInterval: scrapeIntervalOf(options, nodes === "real" || (simulated?.nodes ?? 0) > 0),
     audit,
     port,
     progress: options.progress ?? progressOn(),
@@ -72,14 +81,21 @@ export function planOf(options: StartOptions): Plan {
 
 const nodeBinaries: readonly BinaryName[] = ["kubelet", "kube-proxy"];
 
-function defaultControllers(nodes: "none" | "real"): readonly Controller[] {
-  return nodes === "none" ? ["kube-controller-manager"] : ["kube-controller-manager", "kube-scheduler"];
+function realNodesOf({ nodes = "none" }: StartOptions): "none" | "real" {
+  if (typeof nodes === "object") return "none";
+  if (nodes !== "none" && nodes !== "real") throw new InvalidOptionsError("nodes", `"none" or "real"`, nodes);
+  return nodes;
 }
 
-function scrapeIntervalOf({ prometheus = false }: StartOptions, nodes: "none" | "real"): string | undefined {
+function defaultControllers(nodes: "none" | "real", simulated: SimulatedPlan | undefined): readonly Controller[] {
+  const anywhere = nodes === "real" || simulated !== undefined;
+  return anywhere ? ["kube-controller-manager", "kube-scheduler"] : ["kube-controller-manager"];
+}
+
+function scrapeIntervalOf({ prometheus = false }: StartOptions, hasNodes: boolean): string | undefined {
   if (prometheus === false) return undefined;
-  if (nodes === "none")
-    throw new InvalidOptionsError("prometheus", `nodes: "real" (--nodes real), for there is nothing to scrape otherwise`, nodes);
+  if (!hasNodes)
+    throw new InvalidOptionsError("prometheus", `nodes: "real" (--nodes real), for there is nothing to scrape otherwise`, "none");
   const interval = (prometheus === true ? undefined : prometheus.scrapeInterval) ?? "5s";
   if (!/^([1-9][0-9]*(ms|s|m|h))+$/.test(interval))
     throw new InvalidOptionsError("prometheus", "a duration such as 5s or 1m30s", interval);

@@ -13,6 +13,7 @@ import { checkNodeIsPossible } from "./node/requirements.ts";
 import { startSandbox } from "./node/sandbox.ts";
 import { type Plan, planOf, type StartOptions } from "./options.ts";
 import { mustBeFree } from "./process/ports.ts";
+import { type Companion, startCompanion } from "./simulated.ts";
 import { startNodeOf } from "./start-node.ts";
 import { claim, reapAbandoned } from "./state/claim.ts";
 import { tieToThisProcess } from "./state/owner.ts";
@@ -65,7 +66,9 @@ async function startClaimed(claimed: Claimed, asked: AbortSignal | undefined): P
   }
 }
 
-async function bringUp({ plan, record, binaries, announce }: Claimed, signal: AbortSignal): Promise<Cluster> {
+async function bringUp(claimed: Claimed, signal: AbortSignal): Promise<Cluster> {
+  const { plan, record, binaries, announce } = claimed;
+  if (plan.simulated?.whole) return bringUpSimulated(claimed, signal);
   const { directory, controllers, port, progress } = plan;
   const sandbox = plan.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
   const ground = sandbox === undefined ? hostGround(port) : sandboxGround(sandbox, port);
@@ -74,21 +77,48 @@ async function bringUp({ plan, record, binaries, announce }: Claimed, signal: Ab
   const connected = await connectTo(directory);
   if (sandbox !== undefined) announce("node");
   const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));
-  const components = [...controlPlane.components, ...(node?.components ?? [])];
+  const hollow = await companionOf(claimed, signal);
+  const components = [...controlPlane.components, ...(node?.components ?? []), ...(hollow ? [hollow.component] : [])];
+  const prometheus = node?.prometheus ?? hollow?.prometheus;
   const complete: ClusterRecord = {
     ...record,
     components: components.map(({ name }) => name),
     kubernetes: connected.version,
     server: connected.api.server,
     ...(auditLog && { auditLog }),
-    ...(node?.prometheus && { prometheus: node.prometheus }),
+    ...(prometheus !== undefined && { prometheus }),
   };
   if (hasControllers(record)) await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
   await writeRecord(directory, complete);
   return new OwnedCluster({ directory, record: complete, components, sandbox, env: plan.env }, connected);
 }
 
-function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan): ClusterRecord {
+async function companionOf({ plan, announce }: Claimed, signal: AbortSignal): Promise<Companion | undefined> {
+  const { simulated, directory, scrapeInterval, port } = plan;
+  if (simulated === undefined) return undefined;
+  announce(simulated.whole ? "simulator" : "hollow nodes");
+  return startCompanion({ plan: simulated, directory, scrapeInterval, port, signal });
+}
+
+/** One process is all of it. */
+async function bringUpSimulated(claimed: Claimed, signal: AbortSignal): Promise<Cluster> {
+  const { directory, env } = claimed.plan;
+  const companion = await companionOf(claimed, signal);
+  const components = companion === undefined ? [] : [companion.component];
+  const connected = await connectTo(directory);
+  const record: ClusterRecord = {
+    ...claimed.record,
+    components: components.map(({ name }) => name),
+    kubernetes: connected.version,
+    server: connected.api.server,
+    ...(companion?.prometheus && { prometheus: companion.prometheus }),
+  };
+  await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
+  await writeRecord(directory, record);
+  return new OwnedCluster({ directory, record, components, sandbox: undefined, env }, connected);
+}
+
+function recordOf({ directory, kubernetes, askedFor, nodes, controllers, simulated }: Plan): ClusterRecord {
   return {
     name: directory.name,
     kubernetes: kubernetes.patch,
@@ -97,6 +127,7 @@ function recordOf({ directory, kubernetes, askedFor, nodes, controllers }: Plan)
     pidNamespace: pidNamespace(),
     createdAt: new Date().toISOString(),
     nodes,
+    ...(simulated && { simulated: { whole: simulated.whole, nodes: simulated.nodes } }),
     controllers,
   };
 }

@@ -21,6 +21,7 @@ export { type Fault, type FaultPlan, type FaultShares, type FaultyRequest, rando
 export { type Faults, type FaultsOptions, makeFaults } from "./faults/faults.ts";
 export { type ServerJournal, serverJournal } from "./faults/journal.ts";
 export { startHollowNodes, type HollowNodes } from "./nodes/hollow-nodes.ts";
+export { type JoinOptions, joinHollowNodes } from "./nodes/join.ts";
 export type { HollowNodesOptions } from "./nodes/options.ts";
 export { lies, type PrometheusFaults, type RequestFault, together } from "./prometheus/faults.ts";
 export { prometheus, type PrometheusPart, type PrometheusPartOptions } from "./prometheus/part.ts";

@@ -44,6 +44,12 @@ export async function findBinaries<Name extends BinaryName>(
   return paths as Record<Name, string>;
 }
 
+/** Where a binary is already; undefined if it would have to be made. */
+export async function findMade(name: BinaryName, options: SearchOptions = {}): Promise<string | undefined> {
+  const search = prepareSearch(options);
+  return (await lookFor(binaryOf(name, search.kubernetes), search)).path;
+}
+
 const places = [
   { way: "the environment", look: findNamed },
   { way: "the cache", look: findCached },

@@ -56,13 +56,17 @@ describe("words that mean nothing end with exit code 2 and a line that says why"
     { words: "constructor", says: /no such command: constructor/ },
     { words: "up --node real", says: /unknown option '--node'[\s\S]*localcluster up --help says more/ },
     { words: "up mycluster", says: /unexpected "mycluster"/ },
-    { words: "up --nodes two", says: /--nodes: expected none or real, found "two"/ },
+    { words: "up --nodes two", says: /--nodes: expected none or real or simulated=N, found "two"/ },
     { words: "up --nodes", says: /'--nodes <value>' argument missing/ },
     { words: "up --port http", says: /--port: expected a number from 1 to 65535, found "http"/ },
     { words: "up --output yaml", says: /--output: expected json, found "yaml"/ },
     { words: "up --kubernetes 1.12", says: /unknown Kubernetes version "1.12": expected one of 1\.37/ },
     { words: "up --name Upper", says: /lower-case letters/ },
     { words: "up --prometheus", says: /prometheus: expected nodes: "real" \(--nodes real\)/ },
+    { words: "up --nodes simulated=many", says: /--nodes: expected none or real or simulated=N, found "simulated=many"/ },
+    { words: "up --simulated --nodes real", says: /nodes: expected simulated=N or none/ },
+    { words: "up --simulated --audit", says: /audit: expected a real API server/ },
+    { words: "up --simulated --kubernetes 1.36", says: /kubernetes: expected no version/ },
     { words: "up --prometheus=soon --nodes real", says: /prometheus: expected a duration such as 5s/ },
     { words: "down one two", says: /unexpected "two"/ },
     { words: "down one --all", says: /either a name or --all/ },
@@ -94,6 +98,11 @@ describe("what cannot be done ends with exit code 1 and a line that says why", (
       code: 1,
       err: expect.stringMatching(/no cluster named default/),
     });
+  });
+
+  it("up of something simulated, where nobody says what simulates it", async () => {
+    const { code, err } = await localcluster("up --simulated");
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringMatching(/LOCALCLUSTER_SIMULATOR/) });
   });
 
   it("up with a kubeconfig file that exists: it is somebody's", async () => {

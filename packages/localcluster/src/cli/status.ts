@@ -23,9 +23,9 @@ its logs are left) or abandoned (its owner was killed; the next start or \`${me}
 };
 
 function facts({ name, state, missing, directory, record }: ClusterStatus): object {
-  const { kubernetes, nodes, server, prometheus, auditLog, owner, createdAt } = record ?? {};
+  const { kubernetes, nodes, simulated, server, prometheus, auditLog, owner, createdAt } = record ?? {};
   const { kubeconfig, logs } = directory;
-  return { name, state, missing, kubernetes, nodes, server, prometheus, auditLog, kubeconfig, logs, owner, createdAt };
+  return { name, state, missing, kubernetes, nodes, simulated, server, prometheus, auditLog, kubeconfig, logs, owner, createdAt };
 }
 
 const colours: Readonly<Record<State, "green" | "yellow" | "red" | "dim">> = {
@@ -51,5 +51,7 @@ function table(clusters: readonly ClusterStatus[], terminal: Terminal): readonly
 function cells({ name, state, missing, record }: ClusterStatus): readonly string[] {
   const owner = record === undefined ? "" : record.owner === "detached" ? "nobody (up)" : `process ${record.owner.pid}`;
   const why = state === "broken" ? ` (no ${missing.join(", ")})` : "";
-  return [name, state + why, record?.kubernetes ?? "", record?.nodes ?? "", record?.server ?? "", owner];
+  const version = record?.simulated?.whole ? `${record.kubernetes} (simulated)` : (record?.kubernetes ?? "");
+  const nodes = record?.simulated === undefined ? (record?.nodes ?? "") : `simulated=${record.simulated.nodes}`;
+  return [name, state + why, version, nodes, record?.server ?? "", owner];
 }

@@ -21,14 +21,16 @@ export const up: Command = {
   help: (me) => `Usage: ${me} up [flags]
 
 Starts a real Kubernetes on this machine, waits until it is ready, and leaves it running. The first time, what is missing is
-downloaded or built, which takes minutes; after that a cluster is ready in seconds.
+downloaded or built, which takes minutes; after that a cluster is ready in seconds. A simulated one is ready in a second.
 
 Flags:
   --name NAME            what to call it; several may run side by side (default: ${defaultName})
   --kubernetes VERSION   one of ${versions} (default: LOCALCLUSTER_KUBERNETES, else ${defaultVersion})
   --nodes none|real      none: an API server that takes objects, but runs no containers, and needs no rights
                          real: a node that runs containers; as root (default: none)
-  --prometheus[=EVERY]   a real Prometheus that scrapes the node so often (default: 5s); with --nodes real
+  --nodes simulated=N    N nodes that run nothing, and show pods that look as if they ran
+  --simulated            a whole cluster in one process, with one simulated node or as --nodes says
+  --prometheus[=EVERY]   a Prometheus that scrapes the nodes so often (default: 5s); a real one where nodes are real
   --audit                write a line per request to an audit log
   --port PORT            of the API server, at 127.0.0.1 (default: a free one)
   --kubeconfig FILE      write the kubeconfig to this file too; \`down\` removes it
@@ -37,11 +39,13 @@ Flags:
 Examples:
   ${me} up
   ${me} up --name old --kubernetes 1.32
+  ${me} up --simulated --nodes simulated=3
   sudo ${me} up --nodes real --prometheus`,
   flags: {
     name: { type: "string" },
     kubernetes: { type: "string" },
     nodes: { type: "string" },
+    simulated: { type: "boolean" },
     prometheus: { type: "string" },
     audit: { type: "boolean" },
     port: { type: "string" },
@@ -55,7 +59,8 @@ Examples:
     const copy = copyTo(text(parsed, "kubeconfig"));
     const cluster = await startCluster(optionsOf(parsed, terminal));
     try {
-      const kubectl = await cluster.kubectlPath();
+      // A simulated cluster is for machines with nothing on them: nobody waits there for a kubectl to be built.
+      const kubectl = parsed.values.simulated ? await cluster.findKubectl() : await cluster.kubectlPath();
       if (copy !== undefined) await writeFile(copy, await readFile(cluster.kubeconfig), { mode: 0o600 });
       await cluster.detach(copy === undefined ? {} : { kubeconfigCopy: copy });
       if (output === "json") say(terminal, JSON.stringify(facts(cluster, kubectl, copy), undefined, 2));
@@ -79,13 +84,14 @@ function copyTo(file: string | undefined): string | undefined {
 function optionsOf(parsed: Parsed, { err, env }: Terminal): StartOptions {
   const [kubernetes, nodes, interval, port] = [
     text(parsed, "kubernetes"),
-    choice(parsed, "nodes", ["none", "real"]),
+    nodesOf(parsed),
     text(parsed, "prometheus"),
     portOf(text(parsed, "port")),
   ];
   return {
     name: text(parsed, "name") ?? defaultName,
     audit: parsed.values.audit === true,
+    simulated: parsed.values.simulated === true,
     progress: progressOn(err),
     env,
     ...(kubernetes !== undefined && { kubernetes }),
@@ -95,6 +101,15 @@ function optionsOf(parsed: Parsed, { err, env }: Terminal): StartOptions {
   };
 }
 
+/** "none", "real" or "simulated=20". */
+function nodesOf(parsed: Parsed): StartOptions["nodes"] {
+  const [, count] = /^simulated=(\d{1,6})$/.exec(text(parsed, "nodes") ?? "") ?? [];
+  if (count !== undefined) return { simulated: Number(count) };
+  const word = choice(parsed, "nodes", ["none", "real", "simulated=N"]);
+  if (word === "simulated=N") throw new UsageError("--nodes: expected a number in place of N, such as simulated=20");
+  return word;
+}
+
 function portOf(word: string | undefined): number | undefined {
   if (word === undefined) return undefined;
   if (!/^\d{1,5}$/.test(word)) throw new UsageError(`--port: expected a number from 1 to 65535, found ${JSON.stringify(word)}`);
@@ -102,19 +117,24 @@ function portOf(word: string | undefined): number | undefined {
 }
 
 /** For scripts. */
-function facts(cluster: Cluster, kubectl: string, copy: string | undefined): object {
+function facts(cluster: Cluster, kubectl: string | undefined, copy: string | undefined): object {
   const { name, version, server, logs, prometheus, auditLog } = cluster;
   return { name, kubernetes: version, server, kubeconfig: copy ?? cluster.kubeconfig, kubectl, logs, prometheus, auditLog };
 }
 
 /** For people: words to copy, that work as they are. */
-function instructions(cluster: Cluster, kubectl: string, copy: string | undefined, terminal: Terminal): readonly string[] {
+function instructions(
+  cluster: Cluster,
+  kubectl: string | undefined,
+  copy: string | undefined,
+  terminal: Terminal,
+): readonly string[] {
   const name = cluster.name === defaultName ? "" : ` ${cluster.name}`;
   return [
     paint("bold", `Kubernetes ${cluster.version} is ready: cluster ${cluster.name} at ${cluster.server}`, terminal),
     "",
     `  export KUBECONFIG=${copy ?? cluster.kubeconfig}`,
-    `  alias kubectl=${kubectl}`,
+    ...(kubectl === undefined ? [] : [`  alias kubectl=${kubectl}`]),
     "  kubectl get namespaces",
     "",
     ...(cluster.prometheus ? [`Prometheus   ${cluster.prometheus}`] : []),

@@ -99,6 +99,14 @@ export class NoNodeError extends LocalClusterError {
   }
 }
 
+/** Something is to be simulated, and nobody said by what. */
+export class NoSimulatorError extends LocalClusterError {
+  constructor() {
+    const how = "LOCALCLUSTER_SIMULATOR names the program that simulates; npm run localcluster sets it";
+    super("NO_SIMULATOR", `simulated nodes and clusters need a simulator: ${how}`);
+  }
+}
+
 export class UnknownComponentError extends LocalClusterError {
   constructor(found: string, known: readonly string[]) {
     super("UNKNOWN_COMPONENT", `no component ${JSON.stringify(found)} in this cluster: expected one of ${known.join(", ")}`);

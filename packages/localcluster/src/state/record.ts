@@ -18,6 +18,8 @@ export interface ClusterRecord {
   readonly pidNamespace: string;
   readonly createdAt: string;
   readonly nodes: "none" | "real";
+  /** What is not real: so many nodes, or the whole cluster. */
+  readonly simulated?: { readonly whole: boolean; readonly nodes: number };
   /** What runs beside etcd and the API server. */
   readonly controllers: readonly string[];
   /** From here on only once it is ready. */
