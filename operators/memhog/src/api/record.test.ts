@@ -82,6 +82,14 @@ describe("a record", () => {
     expect(intents[0].waitingFor).toHaveLength(1024);
   });
 
+  it("keeps what is being done before what only waits for its request, where there is too much of both", () => {
+    const done = Array.from({ length: 49 }, (_, at) => anIntent({ id: `done-${at}`, limitsApplied: true }));
+    const open = [anIntent({ id: "open-1" }), anIntent({ id: "open-2" })];
+    const kept = written(aRecord({ intents: [...open, ...done] })).intents.map(({ id }: { id: string }) => id);
+    expect(kept).toHaveLength(50);
+    expect(kept).toEqual(expect.arrayContaining(["open-1", "open-2"]));
+  });
+
   it("is never the end of us, whatever somebody put there (E3)", () => {
     const lists = fc.array(fc.anything());
     const anything = fc.oneof(
@@ -134,6 +142,18 @@ describe("the status of an app", () => {
     const verdicts = [aVerdict(), aVerdict({ container: "sidecar", inputs: someInputs({ limit: mib(64) }) })];
     const summary = aSummary({ container: "sidecar", limit: mib(64), applied: mib(64) });
     expect(statusOf(aPlan({ verdicts, summary }), before, now)).toEqual(before);
+  });
+
+  it("stays with the replica it speaks of, although a larger one is nearer to its limit now (E1)", () => {
+    const before = statusOf(aPlan(), undefined, now);
+    const verdicts = [aVerdict(), aVerdict({ pod: { name: "memhog-2", uid: "pod-2" }, inputs: someInputs({ limit: mib(768) }) })];
+    const summary = aSummary({ limit: mib(768), applied: mib(768) });
+    expect(statusOf(aPlan({ verdicts, summary }), before, now)).toEqual(before);
+  });
+
+  it("says what the kubelet confirms of the container it speaks of", () => {
+    const before = statusOf(aPlan({ summary: aSummary({ applied: undefined }) }), undefined, now);
+    expect(statusOf(aPlan(), before, now).applied).toBe("384Mi");
   });
 
   it("goes over to the other container once its own is no longer as it was", () => {

@@ -31,12 +31,14 @@ const sentences: Readonly<Record<Reason, string>> = { ...raiseReasons, ...holdRe
 type Columns = Pick<Status, "container" | "limit" | "wanted" | "applied">;
 
 function columnsOf({ summary, verdicts }: Plan, before: Status | undefined): Columns {
+  const now = columnsFrom(summary);
   const { container, limit, wanted, applied } = before ?? {};
   const idle = summary.phase === "Watching" && before?.phase === "Watching";
+  // Of replicas one may be larger: then it is another one, although the container has the same name.
+  const isAnother = now.container !== container || now.limit !== limit;
   const asItWas = verdicts.some(({ container: name, inputs }) => name === container && textOf(inputs.limit) === limit);
-  if (idle && asItWas && summary.container !== container)
-    return { ...opt("container", container), ...opt("limit", limit), ...opt("wanted", wanted), ...opt("applied", applied) };
-  return columnsFrom(summary);
+  if (!idle || !isAnother || !asItWas) return now;
+  return { ...opt("container", container), ...opt("limit", limit), ...opt("wanted", wanted), ...opt("applied", applied) };
 }
 
 function columnsFrom({ container, limit, wanted, applied }: Summary): Columns {
@@ -58,7 +60,7 @@ function writeRecord(record: AppRecord): Written {
       ...writeMemory(memory),
       at: time(atMs),
     })),
-    ...list("intents", record.intents, 50, writeIntent),
+    ...list("intents", mostOpenLast(record.intents), keptIntents, writeIntent),
     ...list("actions", record.actions, keptActions, writeAction),
     ...list("kills", record.kills, 500, ({ uid, container, restart }) => ({ uid, container, restart })),
     ...list("given", record.given, 500, ({ uid, container, limit }) => ({ uid, container, limit: quantityText(limit) })),
@@ -67,6 +69,14 @@ function writeRecord(record: AppRecord): Written {
     ...count("raises", record.raises),
     ...count("oomKills", record.oomKills),
   };
+}
+
+const keptIntents = 50;
+
+/** Where there are too many, those go first whose limits have arrived: only a request is still to follow there. */
+function mostOpenLast(intents: readonly Intent[]): readonly Intent[] {
+  if (intents.length <= keptIntents) return intents;
+  return intents.toSorted((a, b) => Number(b.limitsApplied ?? false) - Number(a.limitsApplied ?? false));
 }
 
 function writeIntent({ atMs, changes, waitingFor, ...intent }: Intent) {
