@@ -9,6 +9,7 @@ import { PrometheusError } from "./prometheus/errors.ts";
 
 const hungry = (metadata: object = {}) =>
   aPod({ metadata: { namespace: "shop", name: "web", annotations: { [monitorAnnotation]: "true" }, ...metadata } });
+const life = { id: undefined, startedAtMs: 0 };
 const web = { namespace: "shop", pod: "web", container: "main" };
 const down = new PrometheusError("PROMETHEUS_UNREACHABLE", "connect ECONNREFUSED");
 const some = matrix({
@@ -58,7 +59,7 @@ describe("the poller", () => {
     ]);
     expect(run.woken).toEqual(["shop/pod-web sampled", "bank/pod-till sampled"]);
     expect(run.poller.metrics()).toEqual({ available: true, freshForMs: 90_000 });
-    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toEqual([
+    expect(run.poller.samplesOf("WorkingSet", web, life).samples).toEqual([
       { bytes: 100, ageMs: 20_000 },
       { bytes: 200, ageMs: 10_000 },
     ]);
@@ -99,7 +100,7 @@ describe("the poller", () => {
   it("M1: what was known before an outage grows old", async () => {
     await using run = polling([some, down]);
     await run.clock.advance(100_000);
-    expect(run.poller.samplesOf("WorkingSet", web, 0).samples.map(({ ageMs }) => ageMs)).toEqual([120_000, 110_000]);
+    expect(run.poller.samplesOf("WorkingSet", web, life).samples.map(({ ageMs }) => ageMs)).toEqual([120_000, 110_000]);
   });
 
   it("M1: before the first answer nothing is available", async () => {
@@ -115,7 +116,7 @@ describe("the poller", () => {
     await using run = polling([partial]);
     await run.clock.advance(0);
     expect(run.poller.metrics()).toMatchObject({ available: true, problem: "Prometheus warns: a store is away" });
-    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toHaveLength(2);
+    expect(run.poller.samplesOf("WorkingSet", web, life).samples).toHaveLength(2);
     expect(run.reports[0]?.outcome).toBe("partial");
   });
 
@@ -140,14 +141,14 @@ describe("the poller", () => {
     expect(run.asked[1]).toMatch(/^\{__name__=~".*usage_bytes",container!=""/);
     expect(run.asked[4]).toMatch(/container_name!=""/);
     expect(run.asked[6]).toMatch(/^\{__name__=~".*usage_bytes",container_name!=""/);
-    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toHaveLength(1);
+    expect(run.poller.samplesOf("WorkingSet", web, life).samples).toHaveLength(1);
   });
 
   it("asks for the usage as soon as one AppMonitor wants it", async () => {
     const both = matrix({ points: [[10, 1]] }, { name: usage, points: [[10, 5]] });
     await using run = polling([both], [hungry(), johnnyCache({ metric: "Usage" }, { namespace: "shop" })]);
     await run.clock.advance(0);
-    expect(run.poller.samplesOf("Usage", web, 0).samples).toMatchObject([{ bytes: 5 }]);
-    expect(run.poller.samplesOf("WorkingSet", web, 0).samples).toMatchObject([{ bytes: 1 }]);
+    expect(run.poller.samplesOf("Usage", web, life).samples).toMatchObject([{ bytes: 5 }]);
+    expect(run.poller.samplesOf("WorkingSet", web, life).samples).toMatchObject([{ bytes: 1 }]);
   });
 });

@@ -14,7 +14,7 @@ import { PodView } from "./kinds.ts";
 import { ask, type Heard } from "./prometheus/ask.ts";
 import { PrometheusError, type PrometheusErrorCode } from "./prometheus/errors.ts";
 import { type Experience, nextQuestion, type Question } from "./prometheus/question.ts";
-import type { ContainerKey, Found, SampleStore } from "./prometheus/samples.ts";
+import type { ContainerKey, Found, Life, SampleStore } from "./prometheus/samples.ts";
 import type { PrometheusTransport } from "./prometheus/transport.ts";
 
 export interface MemoryPollerOptions {
@@ -69,9 +69,9 @@ export class MemoryPoller {
     return { available: true, ...(this.#warning !== undefined && { problem: this.#warning }), freshForMs };
   }
 
-  /** What is known about the container that was started then. */
-  samplesOf(metric: Metric, key: ContainerKey, startedAtMs: number | undefined): Found {
-    return this.#samples?.of(metric, key, startedAtMs) ?? { samples: [], bad: 0 };
+  /** What is known about the container that runs now. */
+  samplesOf(metric: Metric, key: ContainerKey, life: Life | undefined): Found {
+    return this.#samples?.of(metric, key, life) ?? { samples: [], bad: 0 };
   }
 
   /** Milliseconds since the newest sample was measured; undefined if there is none. */

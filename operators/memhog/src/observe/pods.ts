@@ -93,8 +93,8 @@ function containerSeen(
   of: { readonly namespace: string; readonly pod: string },
   tools: PodTools,
 ): ContainerSeen {
-  const { startedAtMs, id, ...rest } = facts;
-  const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name, id }, startedAtMs);
+  const { life, ...rest } = facts;
+  const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name }, life);
   return { ...rest, samples, badSamples: bad };
 }
 

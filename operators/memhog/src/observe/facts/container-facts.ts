@@ -8,8 +8,6 @@ import { isSidecar } from "./pod-request.ts";
 export interface ContainerFacts extends Omit<ContainerSeen, "samples" | "badSamples"> {
   /** Undefined while it does not run. */
   readonly life: Life | undefined;
-  /** What the runtime calls it: another one after each restart. */
-  readonly id: string | undefined;
 }
 
 /** Containers and sidecars. Init containers that end are left out: they are gone before anybody could measure them. */
@@ -37,7 +35,6 @@ function factsOf(container: Container, status: ContainerStatus | undefined): Con
     ),
     running: running !== undefined,
     life: running && { id: shortId(status?.containerID), startedAtMs: parseTime(running.startedAt) },
-    id: status?.containerID?.replace(/^[^:]*:\/\//, ""),
     restarts: status?.restartCount ?? 0,
     oomKill: oomKillIn(status),
   };

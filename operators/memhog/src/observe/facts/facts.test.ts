@@ -72,7 +72,7 @@ describe("what is kept of containers", () => {
         appliedRequest: mib(256),
         restartsOnResize: false,
         running: true,
-        startedAtMs: Date.UTC(2026, 0, 1),
+        life: { id: undefined, startedAtMs: Date.UTC(2026, 0, 1) },
         restarts: 0,
         oomKill: undefined,
       },
@@ -92,7 +92,11 @@ describe("what is kept of containers", () => {
 
   it("says nothing about what is in force where the kubelet says nothing (Kubernetes < 1.33)", () => {
     const status = { containerStatuses: [{ name: "main", restartCount: 0, state: { running: {} } }] };
-    expect(containersOf(aPod({ status }))[0]).toMatchObject({ appliedLimit: undefined, running: true, startedAtMs: undefined });
+    expect(containersOf(aPod({ status }))[0]).toMatchObject({
+      appliedLimit: undefined,
+      running: true,
+      life: { startedAtMs: undefined },
+    });
   });
 
   it("knows who would be restarted by a resize", () => {

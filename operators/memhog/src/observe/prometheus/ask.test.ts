@@ -6,6 +6,7 @@ import type { Question } from "./question.ts";
 import type { PrometheusTransport } from "./transport.ts";
 
 const question: Question = { metrics: ["WorkingSet"], labels: "new", namespaces: ["shop"] };
+const life = { id: undefined, startedAtMs: 0 };
 const web = { namespace: "shop", pod: "web", container: "main" };
 const clock = manualClock({ now: answeredAtMs });
 
@@ -17,7 +18,7 @@ function asking(transport: PrometheusTransport, different: Partial<Question> = {
 
 const heardOf = async (body: string, different: Partial<Question> = {}) => {
   const { samples, ...rest } = await asking(answering(body).transport, different);
-  return { ...rest, found: samples.of("WorkingSet", web, 0).samples.map(({ bytes }) => bytes), size: samples.size };
+  return { ...rest, found: samples.of("WorkingSet", web, life).samples.map(({ bytes }) => bytes), size: samples.size };
 };
 
 describe("an answer", () => {

@@ -77,14 +77,9 @@ function take(json: string, { labels }: Question, samples: SampleStore, isWanted
   const kind = metricOf(metric.__name__);
   const { namespace, [podLabel[labels]]: pod, [containerLabel[labels]]: container } = metric;
   if (kind === undefined || namespace === undefined || pod === undefined || container === undefined) return;
-  const key = { namespace, pod, container, id: containerId(metric) };
-  if (isWanted(key)) samples.add(kind, key, values, shortId(metric.id) ?? shortId(metric.name));
-}
-
-/** cAdvisor has the id of a container as `name`, and at the end of `id`, the path of its cgroup (cri-containerd-ID.scope on systemd). */
-function containerId({ name, id }: Readonly<Record<string, string>>): string | undefined {
-  const found = /([0-9a-f]{64})(\.scope)?$/.exec(name || id || "");
-  return found?.[1];
+  const key = { namespace, pod, container };
+  // cAdvisor has the id of a container as `name`, and in `id`, the path of its cgroup (…/cri-containerd-ID.scope on systemd).
+  if (isWanted(key)) samples.add(kind, key, values, shortId(metric.name) ?? shortId(metric.id));
 }
 
 function metricOf(name: string | undefined): Metric | undefined {

@@ -14,6 +14,7 @@ import { httpTransport } from "./http-transport.ts";
 import type { PrometheusOptions } from "./options.ts";
 
 const date = new Date(answeredAtMs).toUTCString();
+const life = { id: undefined, startedAtMs: 0 };
 const one = matrix({ points: [[10, 1]] });
 const secret = "canary-s3cret";
 
@@ -56,7 +57,7 @@ describe("a question over HTTP", () => {
       "POST /prometheus/api/v1/query",
       'container_memory_working_set_bytes{container!="",container!="POD",namespace="shop"}[120s]',
     ]);
-    const [sample] = samples.of("WorkingSet", { namespace: "shop", pod: "web", container: "main" }, 0).samples;
+    const [sample] = samples.of("WorkingSet", { namespace: "shop", pod: "web", container: "main" }, life).samples;
     expect(sample?.ageMs).toBeGreaterThanOrEqual(10_000);
   });
 
@@ -153,7 +154,9 @@ describe("a question over HTTP", () => {
       };
       more();
     });
-    await expect(asking({ address: server.address })).rejects.toMatchObject({ code: "PROMETHEUS_TOO_LARGE" });
+    await expect(asking({ address: server.address }, { timeoutMs: 80_000 })).rejects.toMatchObject({
+      code: "PROMETHEUS_TOO_LARGE",
+    });
     await left.promise;
   });
 

@@ -134,20 +134,20 @@ describe("samples", () => {
 });
 
 describe("series that say which container they are of", () => {
-  const before = { ...web, id: "a".repeat(64) };
-  const now = { ...web, id: "b".repeat(64) };
+  const now = { id: "now", startedAtMs: answeredAtMs - 13_000 };
+  const bytesOf = (samples: SampleStore) => samples.of("WorkingSet", web, now).samples.map(({ bytes }) => bytes);
 
   it("count from the first moment, even before the second in which the API says it was started", () => {
     const { samples } = store();
-    samples.add("WorkingSet", now, at([14, "2"], [2, "120"]));
-    expect(samples.of("WorkingSet", now, answeredAtMs - 13_000).samples.map(({ bytes }) => bytes)).toEqual([2, 120]);
+    samples.add("WorkingSet", web, at([14, "2"], [2, "120"]), "now");
+    expect(bytesOf(samples)).toEqual([2, 120]);
   });
 
   it("M3: the container before the restart never speaks for this one, however young its last sample is", () => {
     const { samples } = store();
-    samples.add("WorkingSet", before, at([20, "300"], [1, "380"]));
-    expect(samples.of("WorkingSet", now, answeredAtMs - 10_000)).toEqual({ bad: 0, samples: [] });
-    samples.add("WorkingSet", now, at([3, "5"]));
-    expect(samples.of("WorkingSet", now, answeredAtMs - 10_000).samples.map(({ bytes }) => bytes)).toEqual([5]);
+    samples.add("WorkingSet", web, at([20, "300"], [1, "380"]), "before");
+    expect(bytesOf(samples)).toEqual([]);
+    samples.add("WorkingSet", web, at([3, "5"]), "now");
+    expect(bytesOf(samples)).toEqual([5]);
   });
 });

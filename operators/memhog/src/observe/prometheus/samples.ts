@@ -5,8 +5,8 @@
 //     NaN, ±Inf, negative, absurdly large  dropped and counted
 //     from the future                      dropped and counted; a few seconds are forgiven, clocks of nodes differ
 //     several series of one container      per timestamp the largest, never the sum
-//     of the container before the restart  its series has another id, and is not looked at; where series have no id (cAdvisor's
-//                                          do), samples older than the container are dropped and counted
+//     of the container before the restart  dropped and counted: its series has another id; where series have none (cAdvisor's
+//                                          do), what is older than the container
 //     no such pod                          dropped at once: whoever collects says which pods there are
 //
 // Age. Sample times come from the clocks of nodes and of Prometheus, so they are compared with the Date of Prometheus's answer, and
@@ -24,16 +24,11 @@ export interface ContainerKey {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /**
-   * What the runtime calls this very container; another one after each restart. It matters at the start: the first sample, measured
-   * while the container is made, is the one that lets a steep trend be seen ten to fifteen seconds earlier.
-   */
-  readonly id?: string | undefined;
 }
 
 /** The container that runs now. */
 export interface Life {
-  /** See `shortId`; undefined if it is not known. */
+  /** What the runtime calls it (see `shortId`): another one after each restart. Undefined if it is not known. */
   readonly id: string | undefined;
   /** By the clock of its node, to the second. */
   readonly startedAtMs: number | undefined;
@@ -108,7 +103,7 @@ export class SampleStore {
   of(metric: Metric, key: ContainerKey, life: Life | undefined): Found {
     const name = nameOf(key);
     const found = this.#byMetric[metric].get(name) ?? (metric === "WorkingSet" ? this.#byMetric.Usage.get(name) : undefined);
-    if (found === undefined) return nothing;
+    if (found === undefined) return { samples: [], bad: 0 };
     const points = found.map((each) => ownPoints(each, life)).reduce(merge, []);
     const all = found.reduce((sum, each) => sum + each.bad + each.points.length / 2, 0);
     const samples: Sample[] = [];
@@ -157,8 +152,8 @@ export function shortId(text: string | undefined): string | undefined {
   return /[0-9a-f]{64}/.exec(text ?? "")?.[0].slice(0, 12);
 }
 
-function nameOf({ namespace, pod, container, id = "" }: ContainerKey): string {
-  return `${namespace}/${pod}/${container}/${id}`;
+function nameOf({ namespace, pod, container }: ContainerKey): string {
+  return `${namespace}/${pod}/${container}`;
 }
 
 function bytesIn(text: string): Bytes | undefined {
