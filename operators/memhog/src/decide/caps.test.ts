@@ -18,6 +18,8 @@ const sidecar = aContainerSeen({ name: "proxy", sidecar: true, limit: mib(300), 
 const guaranteed = (pod: Partial<PodSeen>) =>
   aPodSeen({ qos: "Guaranteed", containers: [aContainerSeen({ limit: mib(384), request: mib(384) })], ...pod });
 
+const had = { limit: mib(384), request: mib(384) };
+
 const cases: readonly { readonly name: string; readonly seen: Partial<AppSeen>; readonly cap: string }[] = [
   { name: "maxMemory", seen: { policies: [aPolicy({ maxMemory: mib(600) })] }, cap: "maxMemory: limit 600Mi" },
   { name: "a LimitRange per container", seen: { limits: range({ max: mib(1024) }) }, cap: "LimitRange/small: limit 1024Mi" },
@@ -95,6 +97,15 @@ describe("room that is spoken for", () => {
     const open = anIntent({ pod: { name: "pod-1", uid: "pod-1" } });
     const [, second] = verdictsOn(two({ record: aRecord({ intents: [open] }) }));
     expect(second?.decision).toMatchObject({ kind: "raise", granted: { limit: mib(512) }, cappedBy: "ResourceQuota/team" });
+  });
+
+  it("is not granted twice on a node, to Guaranteed pods; another node has its own room", () => {
+    const node = (name: string) => aNode({ name, allocatable: mib(2_000), requested: mib(1_500) });
+    const of = (uid: string, on: string) => guaranteed({ uid, name: uid, node: node(on) });
+    const open = anIntent({ changes: [{ container: "memhog", from: had, to: { limit: mib(768), request: mib(768) } }] });
+    const seen = anApp({ pods: [of("pod-2", "n1"), of("pod-1", "n1"), of("pod-3", "n2")], record: aRecord({ intents: [open] }) });
+    const room = verdictsOn(seen).map(({ inputs }) => readable(inputs.caps.find((cap) => cap.of === "request")?.most ?? 0));
+    expect(room).toEqual(["500Mi", "884Mi", "884Mi"]); // 384 + 500, less the 384 that pod-1 was promised
   });
 
   it("does not stand in the way of the one it was promised to", () => {

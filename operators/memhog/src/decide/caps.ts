@@ -54,11 +54,10 @@ function byNode(node: NodeSeen, looked: Looked): readonly Cap[] {
   const limit = cap(name, "limit", node.allocatable);
   if (container.request === undefined) return [limit];
   // Kubernetes 1.36 refuses requests above allocatable; before, they are infeasible.
-  const whole = node.allocatable - ofOthers(looked, "request");
-  if (!needsRoomNow(looked)) return [limit, cap(name, "request", whole)];
+  if (!needsRoomNow(looked)) return [limit, cap(name, "request", node.allocatable - ofOthers(looked, "request"))];
   const elsewhere = spokenFor(looked).filter((each) => each.node === pod.node?.name);
   const free = node.allocatable - node.requested - sum(elsewhere, "request");
-  return [limit, cap(name, "request", Math.min(whole, container.request + free))];
+  return [limit, cap(name, "request", container.request + free)];
 }
 
 /** The request of a Guaranteed pod grows with its limit, on this very node. That of others follows when there is room. */
