@@ -29,7 +29,12 @@ describe("how a call that failed ends a command", () => {
   it.each([
     { name: "the object changed", error: new ConflictError(refusal({ status: 409 })), ended: "changed" },
     { name: "somebody made it already", error: new AlreadyExistsError(refusal({ status: 409 })), ended: "changed" },
-    { name: "the object is gone", error: new NotFoundError(refusal({ status: 404 })), ended: "gone" },
+    {
+      name: "the object is gone",
+      error: new NotFoundError(refusal({ status: 404, details: { name: "memhog-1" } })),
+      ended: "gone",
+    },
+    { name: "there is no pods/resize", error: new NotFoundError(refusal({ status: 404 })), ended: "refused", says: "not serve" },
     {
       name: "RBAC says no",
       error: new ForbiddenError(refusal({ message: "cannot patch" })),

@@ -54,11 +54,17 @@ export function endingOf(error: unknown): Ending {
 function answerOf(error: ApiError): Ending | undefined {
   if (error instanceof ConflictError) return { ended: "changed", detail: "it changed in the meantime", error };
   if (error instanceof AlreadyExistsError) return { ended: "changed", detail: "it is there already" };
-  if (error instanceof NotFoundError) return { ended: "gone", detail: "it is gone" };
+  if (error instanceof NotFoundError) return missing(error);
   if (error instanceof TooManyRequestsError) return { ended: "waits", detail: notNow(error) };
   if (error instanceof InvalidError) return invalid(error);
   if (error instanceof ForbiddenError) return forbidden(error);
   return severalBudgets(error);
+}
+
+/** Where it names no object it is the door that is missing, such as pods/resize before Kubernetes 1.33. */
+function missing({ details: { name } }: ApiError): Ending {
+  if (name === undefined) return { ended: "refused", detail: "the API server does not serve this" };
+  return { ended: "gone", detail: `${name} is gone` };
 }
 
 function notNow({ causes }: ApiError): string {
