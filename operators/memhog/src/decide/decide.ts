@@ -27,7 +27,7 @@ export function decide(seen: AppSeen): Plan {
   return {
     verdicts,
     record,
-    commands: record.intents.flatMap((intent) => progressOf(seen, intent).command ?? []),
+    commands: record.intents.flatMap((intent) => progressOf({ ...seen, record }, intent).command ?? []),
     settled: [...before.settled, ...settled],
     summary: summarise(seen, record, verdicts),
     againInMs: againIn(seen, record, verdicts, held.values()),

@@ -31,6 +31,11 @@ export function countReverts(seen: AppSeen, record: AppRecord, policy: Policy): 
   return { record: withStop(next, { reason: "Contested", atMs: seen.nowMs, monitorUid, monitorGeneration }), lost };
 }
 
+/** Nothing more is begun in this app. */
+export function isContested({ record, policies: [policy] }: AppSeen): boolean {
+  return policy !== undefined && record.stops.some((stop) => stop.reason === "Contested" && isInForce(stop, policy));
+}
+
 function takenBack(seen: AppSeen, { uid, container, limit }: Given): boolean {
   const pod = seen.pods.find((one) => one.uid === uid && live(one) && one.monitored);
   const holder = pod ?? (seen.template?.uid === uid ? seen.template : undefined);

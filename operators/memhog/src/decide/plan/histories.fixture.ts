@@ -7,7 +7,7 @@ import { aContainerSeen, aNode, anApp, aPodSeen, aPolicy, now, samplesOf } from 
 import type { AppKind, AppSeen, ContainerSeen, PodSeen } from "../../model/seen.ts";
 import { type Happening, happenings } from "./world.fixture.ts";
 
-const kinds: readonly AppKind[] = ["Deployment", "StatefulSet", "ReplicaSet", "CronJob", "Job", "Pod", "Other"];
+const kinds: readonly AppKind[] = ["Deployment", "StatefulSet", "ReplicaSet", "CronJob", "Job", "Pod", "Pod", "Other"];
 
 const container = (name: string): fc.Arbitrary<ContainerSeen> =>
   fc
@@ -32,8 +32,8 @@ const pod = (number: number): fc.Arbitrary<PodSeen> =>
     .record({
       containers: fc.tuple(container("memhog"), fc.option(container("side"), { freq: 3 })),
       guaranteed: fc.boolean(),
-      ready: fc.boolean(),
-      monitored: fc.integer({ min: 0, max: 7 }).map((n) => n > 0),
+      ready: fc.integer({ min: 0, max: 4 }).map((n) => n > 0),
+      monitored: fc.integer({ min: 0, max: 15 }).map((n) => n > 0),
       room: fc.constantFrom(0, 100, 16_000),
     })
     .map(({ containers: [first, second], guaranteed, ready, monitored, room }) => {
@@ -46,13 +46,13 @@ const pod = (number: number): fc.Arbitrary<PodSeen> =>
         qos: guaranteed ? "Guaranteed" : "Burstable",
         ready,
         monitored,
-        node: aNode({ allocatable: mib(20_000), requested: mib(20_000 - room) }),
+        node: aNode({ name: `n${Math.ceil(number / 2)}`, allocatable: mib(20_000), requested: mib(20_000 - room) }),
       });
     });
 
 const policy: fc.Arbitrary<Policy> = fc
   .record({
-    strategy: fc.constantFrom("Auto", "Auto", "InPlace", "Redeploy", "Recommend"),
+    strategy: fc.constantFrom("Auto", "Auto", "Auto", "InPlace", "Redeploy", "Redeploy", "Recommend"),
     multiplier: fc.constantFrom(1.2, 1.5, 2),
     maxMemory: fc.constantFrom(undefined, mib(700), mib(1500)),
     cooldownMs: fc.constantFrom(0, 60_000),
@@ -68,8 +68,8 @@ export const worlds: fc.Arbitrary<AppSeen> = fc
     policy,
     inPlace: fc.boolean(),
     resizeAfterOomKill: fc.boolean(),
-    elsewhere: fc.constantFrom(0, 0, 9, 10),
-    rival: fc.constantFrom(undefined, undefined, undefined, { name: "HorizontalPodAutoscaler/web", kind: "HPA" as const }),
+    elsewhere: fc.constantFrom(0, 0, 0, 0, 8, 10),
+    rival: fc.constantFrom(...Array<undefined>(9), { name: "HorizontalPodAutoscaler/web", kind: "HPA" as const }),
   })
   .map(({ kind, count, all, policy: one, inPlace, resizeAfterOomKill, elsewhere, rival }) => {
     const pods = kind === "Pod" ? all.slice(0, 1) : all.slice(0, count);
@@ -152,7 +152,8 @@ export const happen = (world: AppSeen, event: Event): AppSeen => {
   return event in happenings ? happenings[event as Happening](world) : people[event as keyof typeof people](world);
 };
 
-const names = [...Object.keys(happenings), ...Object.keys(happenings), ...Object.keys(people)] as (
+const ordinary = ["confirmed", "gone", "ready", "rolledOut"];
+const names = [...ordinary, ...ordinary, ...ordinary, ...ordinary, ...Object.keys(happenings), ...Object.keys(people)] as (
   | Happening
   | keyof typeof people
 )[];

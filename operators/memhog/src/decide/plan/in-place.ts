@@ -17,16 +17,14 @@ import {
   isRefused,
   limitsOf,
   live,
-  minutes,
+  notTakenUp,
   type Progress,
   podOf,
   since,
+  takenUpWithinMs,
   waiting,
 } from "./progress.ts";
 import { type Pair, pairsOf, requestsProgress, resize } from "./requests.ts";
-
-/** A patch that is accepted and changes nothing (a webhook may do that) is not sent for ever. */
-const takenUpWithinMs = minutes(10);
 
 export function inPlaceProgress(seen: AppSeen, intent: Intent): Progress {
   const pod = podOf(seen, intent.pod.uid);
@@ -38,7 +36,7 @@ export function inPlaceProgress(seen: AppSeen, intent: Intent): Progress {
   if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const together = pod.qos === "Guaranteed";
   if (pairs.every((pair) => asked(pair, together))) return confirmation(intent, pod, pairs, together);
-  if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", "the pod's spec did not take it up");
+  if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", notTakenUp);
   const fresh = goingOn(intent);
   return { ...fresh, command: resize(fresh.intent, pod, together ? "both" : "limits") };
 }

@@ -3,7 +3,7 @@
 import { larger, quantityText, smaller } from "../../model/bytes.ts";
 import type { Plan, Verdict } from "../../model/plan.ts";
 import type { RaiseReason } from "../../model/reasons.ts";
-import type { AppRecord, Change, Intent, Road } from "../../model/record.ts";
+import type { Action, AppRecord, Change, Intent, Road } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { type Hold, hold } from "../facts.ts";
 import { copyName } from "./copy-pod.ts";
@@ -101,8 +101,8 @@ interface New {
 /** No clock in the id: two of us, or one of us twice, make the same (L1). */
 function intentFor(seen: AppSeen, record: AppRecord, { road, pod, changes, reason }: New): Intent {
   const failed = (outcome: "Refused" | "NotReady") =>
-    streak(record, (action) => action.pod.uid === pod.uid && action.road === road, outcome).length;
-  const attempt = 1 + failed("Refused") + failed("NotReady");
+    streak(record, (action) => action.pod.uid === pod.uid && action.road === road, outcome);
+  const attempt = 1 + failed("Refused").length + failed("NotReady").length;
   const about = road === "Template" ? seen.template?.uid : pod.uid;
   const intent: Intent = {
     id: `${about}/${road}/${targetOf(changes)}/${attempt}`,
@@ -113,8 +113,12 @@ function intentFor(seen: AppSeen, record: AppRecord, { road, pod, changes, reaso
     atMs: seen.nowMs,
     attempt,
   };
-  return goingOn(road === "CopyPod" ? { ...intent, copy: copyName(seen, failed("Refused")) } : intent).intent;
+  return goingOn(road === "CopyPod" ? { ...intent, copy: copyName(seen, failed("Refused").filter(nameTaken).length) } : intent)
+    .intent;
 }
+
+// By a pod that is none of ours, so it is not among those we see: act/copy-pod.ts says so.
+const nameTaken = ({ detail }: Action): boolean => detail?.includes("is taken by") ?? false;
 
 function targetOf(changes: readonly Change[]): string {
   return quantityText(changes.map(({ to }) => to.limit).reduce((sum, limit) => (sum + limit) as typeof limit));

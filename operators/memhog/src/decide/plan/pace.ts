@@ -3,7 +3,7 @@
 import type { Action, AppRecord, Change, Intent, Road } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { type Hold, hold } from "../facts.ts";
-import { containerOf, live, minutes, since } from "./progress.ts";
+import { containerOf, live, minutes, notTakenUp, since } from "./progress.ts";
 
 const atATime = { inPlace: 3, otherwise: 1, cluster: 10 } as const;
 const circuitMs = minutes(10);
@@ -34,6 +34,7 @@ function afterRefusal(seen: AppSeen, record: AppRecord, { pod, road, changes }: 
   const last = streak(record, (action) => action.pod.uid === pod.uid && action.road === road, "Refused");
   const newest = last[0];
   if (newest === undefined || !sameTarget(newest.changes, changes)) return undefined;
+  if (newest.detail === notTakenUp && last.length === 1) return undefined;
   return during(seen, newest, last.length, hold("Refused", newest.detail ?? "the API server refused it"));
 }
 

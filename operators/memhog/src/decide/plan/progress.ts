@@ -47,6 +47,11 @@ export const isInfeasible = (intent: Intent): boolean =>
   intent.road === "InPlace" && !intent.limitsApplied && (intent.waitingFor?.startsWith("Infeasible") ?? false);
 export const neverFits = "it never fits this node";
 
+/** A patch that is accepted and changes nothing (a webhook may do that) is not sent for ever. */
+export const takenUpWithinMs = 600_000;
+/** Or we were not there to send it: so the first time it is tried again at once (plan/pace.ts). */
+export const notTakenUp = "it was not taken up within 10 minutes";
+
 export const podOf = (seen: AppSeen, uid: string): PodSeen | undefined => seen.pods.find((pod) => pod.uid === uid);
 
 /** It has run to its end, and will not run again. */

@@ -3,7 +3,7 @@
 import type { Command, Plan } from "../../model/plan.ts";
 import type { AppRecord, Intent, Road } from "../../model/record.ts";
 import type { AppSeen } from "../../model/seen.ts";
-import { countReverts, forgetLiftedContest } from "./contest.ts";
+import { countReverts, forgetLiftedContest, isContested } from "./contest.ts";
 import { copyProgress } from "./copy-pod.ts";
 import { isOff, policyInCharge } from "./gate.ts";
 import { inPlaceProgress } from "./in-place.ts";
@@ -21,7 +21,8 @@ export interface Settlement {
 
 export function settle(seen: AppSeen): Settlement {
   const start = settleReverts(seen);
-  return start.record.intents.reduce((sum, intent) => add(seen, sum, intent), start);
+  const now = { ...seen, record: start.record };
+  return start.record.intents.reduce((sum, intent) => add(now, sum, intent), start);
 }
 
 function settleReverts(seen: AppSeen): Settlement {
@@ -75,7 +76,9 @@ export function progressOf(seen: AppSeen, intent: Intent): Progress {
   if (isOff(seen, intent)) return progress.outcome === "Abandoned" ? progress : { intent, open: true };
   const strategy = policyInCharge(seen)?.strategy;
   const allowed = strategy !== "Recommend" && (strategy !== "InPlace" || intent.road === "InPlace");
-  if (allowed || progress.command === undefined) return progress;
+  if (progress.command === undefined) return progress;
+  if (isFirst(progress.command) && isContested(seen)) return ended(intent, "Abandoned", "somebody takes back what is given");
+  if (allowed) return progress;
   // The strategy was changed meanwhile. What has not begun does not begin; what has begun is brought to its end, or is let be.
   if (isFirst(progress.command)) return ended(intent, "Abandoned", `the strategy is ${strategy} now`);
   const { command, ...rest } = progress;

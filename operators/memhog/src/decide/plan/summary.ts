@@ -67,10 +67,13 @@ function ofIntent(seen: AppSeen, intent: Intent, foremost: Verdict | undefined):
 
 function stateOf(intent: Intent, foremost: Verdict | undefined): Pick<Summary, "phase" | "reason"> {
   if (isRefused(intent)) return { phase: "Waiting", reason: "Refused" };
-  if (isInfeasible(intent)) return { phase: "Waiting", reason: foremost?.decision.reason ?? "ResizeInProgress" };
+  if (isInfeasible(intent)) return { phase: "Waiting", reason: heldFor(foremost) };
   if (intent.road === "CopyPod" || intent.waitingFor === undefined) return { phase: "Raising", reason: intent.reason };
   return { phase: "Waiting", reason: intent.road === "Template" ? "RolloutInProgress" : "ResizeDeferred" };
 }
+
+const heldFor = (foremost: Verdict | undefined): Reason =>
+  foremost?.decision.kind === "hold" ? foremost.decision.reason : "Busy";
 
 function ofNothing(seen: AppSeen): Summary {
   const reason = seen.policies.length === 0 ? "NoMonitor" : "NotRunning";

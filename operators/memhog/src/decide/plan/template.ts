@@ -4,9 +4,21 @@
 import type { Command } from "../../model/plan.ts";
 import type { Change, Intent } from "../../model/record.ts";
 import type { AppSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
-import { containerOf, ended, goingOn, isRefused, limitsOf, live, minutes, type Progress, since, waiting } from "./progress.ts";
+import {
+  containerOf,
+  ended,
+  goingOn,
+  isRefused,
+  limitsOf,
+  live,
+  minutes,
+  notTakenUp,
+  type Progress,
+  since,
+  takenUpWithinMs,
+  waiting,
+} from "./progress.ts";
 
-const takenUpWithinMs = minutes(10);
 /** So long a pod that took the place of an evicted one may take to become Ready. */
 const replacementPatienceMs = minutes(5);
 
@@ -19,7 +31,7 @@ export function templateProgress(seen: AppSeen, intent: Intent): Progress {
   if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const missing = changes.filter((change) => !asksFor(template, change));
   if (missing.length === 0) return { ...rollout(seen, template, intent), given: limitsOf(template.uid, changes) };
-  if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", "the template did not take it up");
+  if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", notTakenUp);
   const fresh = goingOn(intent);
   return { ...fresh, command: patch(fresh.intent, template, missing) };
 }
