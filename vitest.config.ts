@@ -21,6 +21,7 @@ export default defineConfig({
           exclude: [...ignored, onRealClustersOnly],
           // More than eventually() waits, so that it is eventually() that says what was seen last.
           testTimeout: 90_000,
+          hookTimeout: 90_000,
         },
       },
       {

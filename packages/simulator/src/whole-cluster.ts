@@ -58,7 +58,8 @@ const controllers: SimulatorPart = {
   name: "controllers",
   start: async (simulator) => {
     const client = simulator.client({ userAgent: "kube-controller-manager" });
-    const running = await startControllers({ client, environment: simulator.environment, log: silentLogger });
+    const { environment, authority } = simulator;
+    const running = await startControllers({ client, environment, authority, log: silentLogger });
     return () => running.stop();
   },
 };
