@@ -15,6 +15,7 @@ import type { Plan } from "../model/plan.ts";
 import type { AppSeen } from "../model/seen.ts";
 import { againIn } from "./plan/again.ts";
 import { deliberate } from "./plan/deliberate.ts";
+import { countAnswered } from "./plan/kills.ts";
 import { forgetGone } from "./plan/remember.ts";
 import { progressOf, settle } from "./plan/settle.ts";
 import { summarise } from "./plan/summary.ts";
@@ -23,7 +24,8 @@ import { verdictsOn } from "./verdict.ts";
 export function decide(seen: AppSeen): Plan {
   if (seen.policies.some((policy) => policy.paused)) return nothing(seen);
   const before = settle(seen);
-  const { record, verdicts, settled, held } = deliberate({ ...seen, record: forgetGone(before.record, seen) }, before.arrived);
+  const known = forgetGone(countAnswered(seen, before.record, before.arrived), seen);
+  const { record, verdicts, settled, held } = deliberate({ ...seen, record: known });
   return {
     verdicts,
     record,

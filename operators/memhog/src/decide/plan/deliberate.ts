@@ -5,7 +5,7 @@
 // not there for the next verdict. Whatever a second look would find belongs into this decision; else the next pass, on the same
 // world, would decide something else, and a crash in between would make a difference (C1).
 import type { Plan, Verdict } from "../../model/plan.ts";
-import type { AppRecord, Intent } from "../../model/record.ts";
+import type { AppRecord } from "../../model/record.ts";
 import type { AppSeen } from "../../model/seen.ts";
 import { verdictsOn } from "../verdict.ts";
 import { policyInCharge } from "./gate.ts";
@@ -25,10 +25,10 @@ export interface Round {
 /** Every round adds an intent, a kill or a stop, and there are bounds on each; this one is only against our own mistakes. */
 const mostRounds = 20;
 
-export function deliberate(seen: AppSeen, arrived: readonly Intent[]): Round {
-  let all = judge(seen, arrived);
+export function deliberate(seen: AppSeen): Round {
+  let all = judge(seen);
   for (let round = 1; round < mostRounds; round++) {
-    const next = judge({ ...seen, record: all.record }, arrived);
+    const next = judge({ ...seen, record: all.record });
     if (next.record === all.record) break;
     all = {
       ...next,
@@ -42,12 +42,12 @@ export function deliberate(seen: AppSeen, arrived: readonly Intent[]): Round {
 // The first word on a container is the news; "in progress" is only its echo. Unless a later round has found something to do.
 const newsOf = (first: Verdict, later: Verdict | undefined): Verdict => (later?.decision.kind === "raise" ? later : first);
 
-function judge(seen: AppSeen, arrived: readonly Intent[]): Round {
+function judge(seen: AppSeen): Round {
   const judged = verdictsOn(seen);
   const { record, settled, held } = intend(seen, judged);
   const verdicts = heldVerdicts(seen, judged, held);
   const policy = policyInCharge(seen);
   if (policy === undefined) return { record, verdicts, settled, held };
-  const counted = countKills(seen, record, verdicts, arrived);
+  const counted = countKills(seen, record, verdicts);
   return { record: storeStops(seen, counted, verdicts, policy), verdicts, settled, held };
 }

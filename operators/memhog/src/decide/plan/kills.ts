@@ -24,24 +24,26 @@ const later: ReadonlySet<HoldReason> = new Set<HoldReason>([
   "NotRunning",
 ]);
 
-export function countKills(
-  seen: AppSeen,
-  record: AppRecord,
-  verdicts: readonly Verdict[],
-  arrived: readonly Intent[],
-): AppRecord {
-  return verdicts.reduce((sum, verdict) => {
-    const pod = podOf(seen, verdict.pod.uid);
-    const kill = pod && containerOf(pod, verdict.container)?.oomKill;
-    if (pod === undefined || kill === undefined) return sum;
-    // The memory came after the kill, or with it: then that is the answer.
-    const answered = arrived.some(
-      ({ pod: of, changes }) => of.uid === pod.uid && changes.some((c) => c.container === verdict.container),
-    );
-    const final = answered || isFinal(verdict) || (hasEnded(pod) && isOver(verdict));
-    return final ? withKill(sum, pod.uid, verdict.container, kill.restart) : sum;
+export function countKills(seen: AppSeen, record: AppRecord, verdicts: readonly Verdict[]): AppRecord {
+  return verdicts.reduce((sum, { pod: { uid }, container, decision }) => {
+    const pod = podOf(seen, uid);
+    const over = pod !== undefined && hasEnded(pod) && decision.reason === "NotRunning";
+    const final = over || decision.kind === "raise" || !later.has(decision.reason);
+    return final ? counted(seen, sum, uid, container) : sum;
   }, record);
 }
 
-const isFinal = ({ decision }: Verdict): boolean => decision.kind === "raise" || !later.has(decision.reason);
-const isOver = ({ decision }: Verdict): boolean => decision.reason === "NotRunning";
+/**
+ * Memory that has just arrived answers every kill so far, also one between the decision and the arrival: that was of the old limit.
+ * To be counted before the verdicts, or they would answer it once more.
+ */
+export function countAnswered(seen: AppSeen, record: AppRecord, arrived: readonly Intent[]): AppRecord {
+  const containers = arrived.flatMap(({ pod, changes }) => changes.map(({ container }) => ({ uid: pod.uid, container })));
+  return containers.reduce((sum, { uid, container }) => counted(seen, sum, uid, container), record);
+}
+
+function counted(seen: AppSeen, record: AppRecord, uid: string, container: string): AppRecord {
+  const pod = podOf(seen, uid);
+  const kill = pod && containerOf(pod, container)?.oomKill;
+  return kill === undefined ? record : withKill(record, uid, container, kill.restart);
+}
