@@ -129,7 +129,7 @@ export class SampleStore {
       else bad += 1;
       if (isGood) last = time;
     }
-    return { points, bad };
+    return { points: points.slice(), bad }; // a list that grew has room to spare, twice what is in it; a copy has none
   }
 }
 
