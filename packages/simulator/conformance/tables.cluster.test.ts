@@ -25,9 +25,42 @@ const widgets = definition(
   { additionalPrinterColumns, selectableFields },
   { shortNames: ["tw"] },
 );
+const properties = {
+  whole: { type: "integer" },
+  part: { type: "number" },
+  flag: { type: "boolean" },
+  when: { type: "string", format: "date-time" },
+  text: { type: "string" },
+  list: { type: "array", items: { type: "string" } },
+  map: { type: "object", additionalProperties: { type: "string" } },
+};
+const column = (type: string, path: string) => ({ name: `${type} ${path}`, type, jsonPath: `.spec.${path}` });
+const columnsOfAllTypes = definition(
+  "columns.memhog.test",
+  { spec: { type: "object", properties } },
+  {
+    additionalPrinterColumns: [
+      column("integer", "whole"),
+      column("number", "part"),
+      column("boolean", "flag"),
+      column("date", "when"),
+      column("string", "text"),
+      column("string", "list[0]"),
+      column("string", "list"),
+      column("string", "map"),
+      // What a value is not, it is not shown as.
+      column("integer", "text"),
+      column("boolean", "whole"),
+      column("date", "flag"),
+    ],
+  },
+);
 const custom = () => `/apis/tables.memhog.test/v1${home()}/widgets`;
 
-beforeAll(() => define(here, widgets));
+beforeAll(async () => {
+  await define(here, widgets);
+  await define(here, columnsOfAllTypes);
+});
 
 describe("a table", () => {
   it("of config maps shows how much is in them", async () => {
@@ -116,6 +149,20 @@ describe("a table", () => {
     expect(shown.columnDefinitions[1]).toMatchObject({ type: "integer", description: "How large", priority: 0 });
     expect(shown.columnDefinitions[2]).toMatchObject({ priority: 1 });
     expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, 3, "b", "False"]);
+  });
+
+  it("of custom resources has cells of the type that a column says, or nothing", async () => {
+    const made = await here.make(columnsOfAllTypes.kind, {
+      spec: { whole: 3, part: 1.5, flag: true, when: "2020-01-01T00:00:00Z", text: "x", list: ["a", "b"], map: { k: "v" } },
+    });
+    const path = `/apis/columns.memhog.test/v1${home()}/widgets/${made.metadata.name}`;
+    const { columnDefinitions, rows } = await table(path);
+    const [, ...shown] = rows[0].cells as readonly unknown[];
+    const age = String(shown[3]);
+    expect(age).toMatch(/^\d+y(\d+d)?$/);
+    expect(shown).toEqual([3, 1.5, true, age, "x", "a", '["a","b"]', '{"k":"v"}', null, null, null]);
+    const types = columnDefinitions.map(({ type }: { type: string }) => type);
+    expect(types.slice(1, 5)).toEqual(["integer", "number", "boolean", "date"]);
   });
 
   it("of what is missing shows nothing", async () => {

@@ -8,6 +8,7 @@ import type { Conversion } from "../kinds/kind-entry.ts";
 import { StatusError } from "../server/status-error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { applySchemaDefaults } from "./default-values.ts";
+import { pruneUnknown } from "./prune.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 export interface ConversionContext {
@@ -32,8 +33,12 @@ export function conversionBetween(definition: ApiObject, version: string, contex
       return objects.map((object) => seen.get(object) ?? object);
     },
     toStored: async (object) => {
-      const [converted] = await convert([object], `${group}/${stored?.name}`);
-      return converted ?? object;
+      const [converted = object] = await convert([object], `${group}/${stored?.name}`);
+      if (version === stored?.name) return converted;
+      // What the stored version does not know cannot be read again in any other, either.
+      const draft = draftOf(converted);
+      pruneUnknown(draft, schemaOf(stored));
+      return draft as ApiObject;
     },
   };
 }

@@ -104,11 +104,16 @@ const customResourceDefinitions: KindEntry = builtIn("apiextensions.k8s.io", "v1
       "conversion!": { strategy: "None" },
     },
   },
-  prepare: (draft: Draft, { old }: PrepareContext) => {
-    if (old !== undefined) return;
+  prepare: (draft: Draft, { old, subresource }: PrepareContext) => {
     const stored = listAt(draft, "spec", "versions").filter(({ storage }) => storage === true);
-    const storedVersions = stored.map(({ name }) => name);
-    draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions };
+    const versions = stored.map(({ name }) => name);
+    if (old === undefined) {
+      draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: versions };
+    } else if (subresource === undefined) {
+      // There may be objects of every version that ever was the stored one.
+      const status = objectAt(draft, "status");
+      draft.status = { ...status, storedVersions: [...new Set([...listAt(status, "storedVersions"), ...versions])] };
+    }
   },
   validate: (definition, old) => [...definitionNameErrors(definition), ...immutable("spec.scope", definition, old)],
   columns: [

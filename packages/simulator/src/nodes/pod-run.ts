@@ -12,6 +12,7 @@ import { ContainerRun } from "./container-run.ts";
 import { createContainer, runContainer, runtimeId } from "./container-start.ts";
 import { type Instant, instantAt } from "./instant.ts";
 import type { Fate, Life } from "./life.ts";
+import { isFinished, isNew, startsAgain } from "./pod-rules.ts";
 import type { PodTools } from "./pod-tools.ts";
 import { Resize } from "./resize.ts";
 
@@ -211,18 +212,10 @@ export class PodRun {
 
   #ended(container: ContainerRun, life: Life, exitCode: number, reason: "Completed" | "Error" | "OOMKilled" | "Unknown"): void {
     container.end(life.end(this.#instant(), exitCode, reason));
-    if (!this.#startsAgain(container, exitCode) || !container.restartAfterEnd(this.#now)) return;
+    if (this.isEnding || !startsAgain(container, exitCode, this.#pod) || !container.restartAfterEnd(this.#now)) return;
     const { name, namespace, uid } = this.#pod.metadata;
     const message = `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`;
     this.#tools.tell({ type: "Warning", reason: "BackOff", message, container });
-  }
-
-  #startsAgain({ role, spec }: ContainerRun, exitCode: number): boolean {
-    if (this.isEnding) return false;
-    if (role === "sidecar") return true;
-    // A container may have a policy of its own.
-    const { restartPolicy = this.#pod.spec.restartPolicy ?? "Always" } = spec;
-    return restartPolicy !== "Never" && (exitCode !== 0 || (role === "main" && restartPolicy === "Always"));
   }
 
   #sandboxIsReady(): void {
@@ -252,7 +245,7 @@ export class PodRun {
 
   #decide(): void {
     if (this.#over) return;
-    if (!this.isEnding && this.#isFinished()) this.end(this.#graceMs);
+    if (!this.isEnding && isFinished(this.init, this.main)) this.end(this.#graceMs);
     if (this.isEnding) this.#windDown();
     else if (this.sandbox.kind === "none") this.sandbox = { readyAt: this.#now + this.#tools.timing.sandboxMs, ...this.sandbox };
     else for (const container of this.#startable()) createContainer(container, this.#now, this.#tools);
@@ -265,12 +258,6 @@ export class PodRun {
     }
     this.#initialized = true;
     return this.main.filter(isNew);
-  }
-
-  /** An init container failed for good, or every container has ended for good. */
-  #isFinished(): boolean {
-    const failed = this.init.some((container) => container.role === "init" && container.isOver && container.exitCode !== 0);
-    return failed || this.main.every(({ isOver }) => isOver);
   }
 
   /** First all containers, then sidecars, the last first; and when nothing runs any more, the rest is cleaned up. */
@@ -297,8 +284,4 @@ export class PodRun {
   #instant(): Instant {
     return instantAt(this.#tools.environment.clock, this.#now);
   }
-}
-
-function isNew({ state }: ContainerRun): boolean {
-  return state.kind === "waiting" && state.startsAt === undefined;
 }

@@ -38,21 +38,21 @@ export async function twoWorlds(): Promise<TwoWorlds> {
     if (n > scrapes) enough.resolve();
     return { status: text === undefined ? 500 : 200, headers: { "content-type": "text/plain; version=0.0.4" }, body: text ?? "" };
   };
-  const server = await serve(answer);
-  const real = await startRealPrometheus(`127.0.0.1:${server.port}`);
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await serve(answer));
+  const real = started.use(await startRealPrometheus(`127.0.0.1:${server.port}`));
   await enough.promise;
   const heard = (await whatWasHeard(real)).slice(0, scrapes);
   const story = heard.map(({ time, n }) => ({ time, ...(n !== undefined && { text: told[n] }) }));
   const ours = await tell(story);
+  // From here on they are the caller's; had anything gone wrong before, they would go now.
+  const running = started.move();
   return {
     story,
     end: endOf(story),
     real: (path, query) => ask(real.url, path, query),
     ours: (path, query) => askOurs(ours, path, query),
-    [Symbol.asyncDispose]: async () => {
-      await real[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 

@@ -2,7 +2,7 @@
 // document per group and version) and the aggregated one that clients of today ask for first.
 import type { KindEntry, SubresourceEntry } from "../kinds/kind-entry.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
-import { apiVersionOf } from "../kinds/registry.ts";
+import { apiVersionOf, byPreference } from "../kinds/registry.ts";
 import { allVerbs } from "../kinds/row.ts";
 import { json, plainText } from "./answer.ts";
 import type { ApiRequest, ApiResponse } from "./handler.ts";
@@ -40,8 +40,9 @@ function groupNames(all: readonly KindEntry[]): readonly string[] {
   return [...new Set(all.map((entry) => entry.group))].filter((name) => name !== "");
 }
 
+/** The preferred one first. */
 function versionsOf(name: string, all: readonly KindEntry[]): readonly string[] {
-  return [...new Set(all.filter((entry) => entry.group === name).map(({ version }) => version))];
+  return [...new Set(all.filter((entry) => entry.group === name).map(({ version }) => version))].sort(byPreference);
 }
 
 function group(name: string, all: readonly KindEntry[]) {

@@ -1,4 +1,4 @@
-// Only the real API server knows the types of a rule before it runs; the simulator finds out when it does.
+// What is known of the types of a rule before it runs.
 import { expect, it } from "vitest";
 import { definition } from "./definitions.ts";
 import { CustomResourceDefinition } from "./kinds.ts";
