@@ -110,7 +110,8 @@ export class MemoryPoller {
       if (hasChanged && !available) log.warn({ problem }, "no memory metrics; nothing is raised but after a kill");
       if (hasChanged && available) log.info({}, "memory metrics are there");
       if (available || hasChanged) for (const ref of appsIn(cached)) wake(ref, available ? "sampled" : "metrics unavailable");
-      const patience = Math.min(mostPatience, 2 ** this.#failures);
+      // One failure is an accident and costs no time; more of them are an outage.
+      const patience = Math.min(mostPatience, 2 ** Math.max(0, this.#failures - 1));
       const pause = this.#options.intervalMs * patience * (1 + jitter * (2 * environment.random() - 1));
       await environment.clock.sleep(Math.max(0, pause - (environment.clock.monotonic() - began)), signal).catch(() => {});
     }
