@@ -7,6 +7,7 @@ import {
   Node,
   type OperatorOptions,
   rolesFor,
+  silentLogger,
   systemEnvironment,
   toYaml,
 } from "@memhog/runtime";
@@ -62,8 +63,9 @@ async function explain(flags: MemhogFlags, [pod, ...more]: readonly string[]): P
     throw new NotReadyToStartError("expected one namespace: explain POD -n NAMESPACE");
   const prometheus = prometheusOf(flags);
   const nodes = await lookBeforeStarting(flags, prometheus);
-  const quiet = { ...configOf(options), verbosity: options.verbosity - 2 };
-  const explanation = await explainPod({ ...quiet, namespace, pod, prometheus, nodes });
+  // What is asked for is the answer; the log of getting it only on request.
+  const log = options.verbosity > 0 ? {} : { log: silentLogger };
+  const explanation = await explainPod({ ...configOf(options), ...log, namespace, pod, prometheus, nodes });
   await prometheus.close?.();
   console.log(own.output === "json" ? JSON.stringify(explanation, null, 2) : explanationText(explanation));
 }
