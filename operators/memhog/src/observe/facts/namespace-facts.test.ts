@@ -57,4 +57,13 @@ describe("what is kept of a namespace's bounds", () => {
       byMemoryUtilization: is,
     });
   });
+
+  it.each([
+    { ref: { kind: "Deployment", name: "web" }, target: "Deployment/web" },
+    { ref: { apiVersion: "apps/v1", kind: "StatefulSet", name: "db" }, target: "StatefulSet/db" },
+    { ref: { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout", name: "web" }, target: "Other/Rollout.argoproj.io/web" },
+  ])("F1: an HPA scales $target, under the name the app has", ({ ref, target }) => {
+    const spec = { maxReplicas: 5, scaleTargetRef: ref };
+    expect(autoscalerFacts(anObject(HorizontalPodAutoscaler, { spec })).target).toBe(target);
+  });
 });

@@ -50,7 +50,7 @@ export function quotaFacts({ spec = {}, status = {} }: ResourceQuota): QuotaFact
 }
 
 export interface AutoscalerFacts {
-  /** What it scales: "Deployment/web". */
+  /** What it scales, as apps are called: "Deployment/web", "Other/Rollout.argoproj.io/web". */
   readonly target: string;
   /** By the share of the memory request that is in use: a larger request changes how many replicas there are. */
   readonly byMemoryUtilization: boolean;
@@ -60,5 +60,10 @@ export function autoscalerFacts({ spec }: HorizontalPodAutoscaler): AutoscalerFa
   const byMemoryUtilization = (spec.metrics ?? []).some(({ resource, containerResource }) =>
     [resource, containerResource].some((metric) => metric?.name === "memory" && metric.target.type === "Utilization"),
   );
-  return { target: `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`, byMemoryUtilization };
+  return { target: targetOf(spec.scaleTargetRef), byMemoryUtilization };
+}
+
+function targetOf({ apiVersion = "apps/v1", kind, name }: HorizontalPodAutoscaler["spec"]["scaleTargetRef"]): string {
+  const group = apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")));
+  return group === "apps" ? `${kind}/${name}` : `Other/${kind}${group && `.${group}`}/${name}`;
 }
