@@ -132,4 +132,20 @@ describe("a new intent", () => {
     const pods = [aPodSeen(hungry(384, 256)), pod(2, big)];
     expect(decide(fresh({ ...byHand, pods })).commands).toMatchObject([{ do: "evict", uid: "pod-1" }]);
   });
+
+  it("is not begun where it would be over at once: a replaced pod is stuck", () => {
+    const stuck = pod(2, big, { ready: false, createdAtMs: now - 300_000 });
+    const { record, verdicts } = decide(fresh({ ...byHand, pods: [aPodSeen(hungry(384, 256)), stuck] }));
+    expect(record.intents).toEqual([]);
+    expect(verdicts[0]).toMatchObject({ decision: { reason: "RolloutInProgress" } });
+  });
+
+  it("is never made only because other pods of the app needed more", () => {
+    const learned = [{ container: "memhog", limit: mib(768), request: mib(512), atMs: now - 60_000 }];
+    const intents = [anIntent({ reason: "LearnedBefore", waitingFor: "Infeasible: NodeCapacity" })];
+    const young = pod(1, small, { createdAtMs: now - 30_000 });
+    const { record, settled } = decide(fresh({ policies: [aPolicy()], pods: [young], record: aRecord({ learned, intents }) }));
+    expect(settled).toMatchObject([{ outcome: "Infeasible" }]);
+    expect(record.intents).toEqual([]);
+  });
 });
