@@ -9,6 +9,8 @@ import { stripTypes } from "../../tools/strip-types.ts";
 
 export interface Contenders {
   readonly ours: readonly string[];
+  /** An operator with nothing to do. */
+  readonly idle: readonly string[];
   readonly peers: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -20,12 +22,13 @@ export async function buildContenders(): Promise<Contenders> {
   mkdirSync(folder, { recursive: true });
   console.error("preparing the contenders (minutes the first time) …");
   const ours = await stripTypes(join(folder, "ours"));
-  const node = ["node", "--max-semi-space-size=1"]; // a small young generation; the peers run with their defaults, and the report says so
-  const contender = join(ours, "bench/runtime/contenders/ours.js");
+  // No flags of Node's: what our operators run with is set by the runtime itself (`memory: "small"`).
+  const contender = (name: string) => ["node", join(ours, `bench/runtime/contenders/${name}.js`)];
   return {
-    ours: [...node, contender],
+    ours: contender("ours"),
+    idle: contender("idle"),
     peers: {
-      "ours, whole": [...node, contender, "--whole"],
+      "ours, whole": [...contender("ours"), "--whole"],
       "client-node": ["node", await clientNode(join(folder, "client-node"))],
       "controller-runtime": [await controllerRuntime(join(folder, "controller-runtime"))],
     },

@@ -41,19 +41,19 @@ const pods = controller(kind, { resyncMs: 0 }, async (ref, ctx) => {
 });
 
 const kubeconfig = process.argv[process.argv.indexOf("--kubeconfig") + 1] ?? "";
+const rateLimit = { qps: 5_000, burst: 5_000 };
 // "caches synced" is the operator's own word for it, and says how many objects there are.
 const log = {
   ...silentLogger,
   info(fields: object, message?: string) {
+    if (message === "listening") delay.enable(); // from here on, as client-node's: the configuration is read, the work begins
     if (message !== "caches synced") return;
     known = (fields as { objects: number }).objects;
     say({ event: "synced", ms: performance.now() - since, objects: known });
   },
 };
-const client = await connect({ kubeconfig, environment: systemEnvironment(), rateLimit: { qps: 5_000, burst: 5_000 } });
-delay.enable(); // from here on, as client-node's: the configuration is read, the work begins
 const endpoints = { metricsBindAddress: "0", healthProbeBindAddress: "0" };
-const running = operator({ name: "bench", controllers: [pods], client, log, ...endpoints }).run();
+const running = operator({ name: "bench", controllers: [pods], kubeconfig, rateLimit, log, ...endpoints }).run();
 
 createInterface({ input: process.stdin })
   .on("line", (line) => {
@@ -74,6 +74,7 @@ createInterface({ input: process.stdin })
 
 /** Reads one object from the server, many times, several at once. */
 async function callMany(count: number, atOnce: number): Promise<void> {
+  await using client = await connect({ kubeconfig, environment: systemEnvironment(), rateLimit });
   const worker = async () => {
     for (let n = 0; n < count / atOnce; n += 1) await client.get(Namespace, { name: "default" });
   };

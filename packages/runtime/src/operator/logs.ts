@@ -7,7 +7,8 @@
 //     -v 6 …    and every call to the API server
 //
 // Objects in fields are printed as namespace/name: shorter, and what is inside them (Secrets!) is nobody's business here.
-import { type Logger as PinoLogger, pino } from "pino";
+import { createRequire } from "node:module";
+import type * as Pino from "pino";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { errorForLog, fieldsForLog, withoutSecrets } from "./log-fields.ts";
@@ -34,9 +35,13 @@ export interface OperatorLogger extends Logger {
 /** The verbosity from which every call to the API server is logged. */
 export const verbosityOfCalls = 6;
 
+const require = createRequire(import.meta.url);
+
 /** A logger for this process. Make one, in `main`, and pass it down. */
 export function makeLogger(options: LogOptions): OperatorLogger {
   const { name, verbosity = 0, clock, format = process.stderr.isTTY ? "text" : "json" } = options;
+  // Loaded here and not above: who brings a logger of their own need not pay for this one (8 MiB).
+  const { pino } = require("pino") as typeof Pino;
   // Synchronous: a process that exits because it lost its lease must not lose the line that says so.
   const standardError = pino.destination({ dest: 2, sync: true });
   const write = options.write ?? ((line: string) => standardError.write(line));
@@ -56,7 +61,7 @@ export function makeLogger(options: LogOptions): OperatorLogger {
 }
 
 /** pino prints the fields of a child as they are; they need the same care as those of a line. */
-function careful(logger: PinoLogger): OperatorLogger {
+function careful(logger: Pino.Logger): OperatorLogger {
   const child = logger.child.bind(logger);
   return Object.assign(logger, { child: (fields: object) => careful(child(fieldsForLog(fields as Record<string, unknown>))) });
 }

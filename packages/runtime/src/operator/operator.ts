@@ -65,6 +65,7 @@ export class Operator {
   /** Runs until the process is asked to stop, or the signal aborts. Rejects only if it could not start. Once only. */
   async run(signal?: AbortSignal): Promise<void> {
     await using _closing = this.#closing;
+    if (this.#options.memory === "small") this.#options.process.saveMemory?.();
     const stop = this.#whenAskedToStop(signal);
     try {
       await this.#startWorkAndStop(stop);

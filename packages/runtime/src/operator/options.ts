@@ -55,6 +55,12 @@ export interface OperatorOptions {
   /** What Events and the Lease call this process. @default the host name, which in a pod is the pod's name */
   readonly instance?: string;
 
+  /**
+   * "small" keeps Node's young generation at the size it has when the operator starts: some 20 MiB less, for more time spent on
+   * collecting when events come by the thousand. "as Node likes" changes nothing, so flags of Node's are yours. @default "small"
+   */
+  readonly memory?: "small" | "as Node likes";
+
   // What comes in by the door; tests bring their own.
 
   /** @default the system's */
@@ -97,6 +103,7 @@ export interface ResolvedOptions extends OperatorOptions {
   readonly environment: Environment;
   readonly process: ProcessHooks;
   readonly metrics: readonly OwnMetric[];
+  readonly memory: "small" | "as Node likes";
   readonly instance: string;
 }
 
@@ -116,7 +123,7 @@ export function resolveOptions(options: OperatorOptions): ResolvedOptions {
   }
   return {
     ...{ webhooks: [], webhookServer: {}, namespaces: "all", installCrds: [], metrics: [], drainMs: 20_000, verbosity: 0 },
-    ...{ metricsBindAddress: ":8080", healthProbeBindAddress: ":8081", instance: hostname() },
+    ...{ metricsBindAddress: ":8080", healthProbeBindAddress: ":8081", memory: "small", instance: hostname() },
     ...options,
     election: leaderElection === true ? {} : leaderElection || undefined,
     environment: options.environment ?? systemEnvironment(),

@@ -1,0 +1,17 @@
+// What an operator costs that has nothing to do.
+import type { Cluster } from "@memhog/localcluster";
+import type { Figure } from "../report.ts";
+import type { Contenders } from "./build.ts";
+import { Contender } from "./contender.ts";
+
+/** Long enough for the first garbage to be gone, and for a Lease to be renewed a few times. */
+const settleMs = 10_000;
+
+export async function measureIdle({ idle }: Contenders, cluster: Cluster): Promise<readonly Figure[]> {
+  console.error("an idle operator");
+  await using contender = new Contender(idle, cluster.kubeconfig);
+  await contender.synced();
+  await new Promise((done) => setTimeout(done, settleMs));
+  const { rss } = contender.memory();
+  return [{ name: "memory of an idle operator", unit: "MiB", ours: rss, peers: {}, goal: "≤ 110", holds: rss <= 110 }];
+}
