@@ -1,6 +1,7 @@
 // npm run bench -- simulator [--json]
 //
 // How fast a Kubernetes in one process is: to start, to run a thousand pods, and to live through a day.
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { Deployment, systemEnvironment } from "@memhog/runtime";
 import { manualEnvironment } from "@memhog/runtime/testing";
@@ -17,6 +18,7 @@ const day = 24 * 3600_000;
 const figures = [await measureStart(), await measureReady(1_000), await measureDay(50)];
 report("@memhog/simulator", figures, {
   ...conditions(),
+  load: `${loadavg()[0]?.toFixed(1)} processes wanted a core in the last minute, this one included`,
   start: "API server, controllers, HTTP, a node; median of five in one process",
   pods: "one Deployment, ten hollow nodes, real time, in memory",
   day: "a manual clock; nodes renew their Leases every 10 s, and nothing else happens",

@@ -56,7 +56,7 @@ async function answerTo(core: ServerCore, request: ApiRequest): Promise<ApiRespo
   const parts = segments(path);
   const discovered = request.method === "GET" && isDiscovery(parts) ? discoveryAnswer(parts, request, core.kinds) : undefined;
   if (discovered !== undefined) return discovered;
-  const target = targetOf(path, core.kinds);
+  const target = targetOf(parts, core.kinds);
   if (target !== undefined) return answerAbout(core, target, request);
   if (parts[0] === "api" || (parts[0] === "apis" && parts.length > 2)) throw noSuchResource();
   return plainText(404, "404 page not found\n");

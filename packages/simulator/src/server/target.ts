@@ -3,9 +3,8 @@ import type { KindEntry } from "../kinds/kind-entry.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
 import type { Target } from "./core.ts";
 
-/** The objects that a path names; undefined if it names none that this server has. */
-export function targetOf(path: string, kinds: KindRegistry): Target | undefined {
-  const parts = segments(path);
+/** The objects that the segments of a path name; undefined if it names none that this server has. */
+export function targetOf(parts: readonly string[], kinds: KindRegistry): Target | undefined {
   const [root, ...rest] = parts;
   if (root === "api") return below({ group: "", version: rest[0] ?? "" }, rest.slice(1), kinds);
   if (root === "apis") return below({ group: rest[0] ?? "", version: rest[1] ?? "" }, rest.slice(2), kinds);
@@ -13,7 +12,8 @@ export function targetOf(path: string, kinds: KindRegistry): Target | undefined 
 }
 
 export function segments(path: string): readonly string[] {
-  return path.replace(/^\//, "").replace(/\/$/, "").split("/").map(decodeURIComponent);
+  const parts = path.slice(path.startsWith("/") ? 1 : 0, path.endsWith("/") ? -1 : undefined).split("/");
+  return path.includes("%") ? parts.map(decodeURIComponent) : parts;
 }
 
 interface Type {

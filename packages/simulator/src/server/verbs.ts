@@ -1,5 +1,5 @@
 // One function per verb: what to read from the request, what to do, how to answer.
-import type { ApiObject, Draft, JsonObject } from "../json.ts";
+import { type ApiObject, type Draft, draftOf, type JsonObject } from "../json.ts";
 import { eventFormat, listAnswer, objectAnswer, success } from "./answer.ts";
 import { oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
 import { bodyOf, draftIn, mustBeNamed, place } from "./decode.ts";
@@ -67,13 +67,14 @@ export const update: VerbHandler = async (call) => {
   const { kind, name = "" } = target;
   const writeCall = writeCallOf(request, target, "UpdateOptions", warn);
   const body = bodyOf(request, kind.kind);
-  const first = draftOfBody(body, target);
+  let fresh: Draft | undefined = draftOfBody(body, target);
   const missing = core.storage.get(storedKindOf(kind), refOf(target, name)) === undefined;
   if (missing && kind.createOnUpdate === true && target.subresource === undefined) {
-    return objectAnswer(kind, await createObject(core, writeCall, first), contextOf(call), 201);
+    return objectAnswer(kind, await createObject(core, writeCall, fresh), contextOf(call), 201);
   }
   const object = await updateObject(core, writeCall, (old) => {
-    const draft = draftOfBody(body, target);
+    const draft = fresh ?? draftOfBody(body, target);
+    fresh = undefined;
     mustBeSameObject(draft, old, target);
     return draft;
   });
@@ -82,7 +83,7 @@ export const update: VerbHandler = async (call) => {
 
 /** A fresh draft each time: a write that is tried again must not see what the first attempt made of it. */
 function draftOfBody(body: JsonObject, target: Target): Draft {
-  const draft = draftIn(structuredClone(body), target.kind);
+  const draft = draftIn(draftOf(body), target.kind);
   place(draft, target);
   mustBeNamed(draft, target.name ?? "");
   return draft;

@@ -57,6 +57,12 @@ export interface GarbageCollectorOptions {
 const byUid = ({ metadata }: Any) => metadata.uid;
 const retryMs = 1_000;
 
+/**
+ * Nobody waits for garbage to be collected, and most kinds are quiet for hours: a dead connection may go unnoticed for some
+ * minutes, rather than every watch be opened anew each minute to find that it lives.
+ */
+const patience = { quietTimeoutSeconds: 300, idleMs: 330_000 };
+
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #caches: SharedCaches;
@@ -69,7 +75,7 @@ export class GarbageCollector {
 
   constructor(options: GarbageCollectorOptions) {
     this.#options = options;
-    this.#caches = new SharedCaches(options);
+    this.#caches = new SharedCaches({ ...options, timing: patience });
   }
 
   /** Follows what is there. Work begins when the caches are right. */
