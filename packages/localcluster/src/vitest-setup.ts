@@ -55,7 +55,7 @@ function optionsFor(nodes: Nodes) {
 
 /** What takes long the first time, and nothing after that. */
 async function prepare(kubernetes: string | undefined, progress: Progress): Promise<void> {
-  await findBinaries(["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"], { kubernetes, progress });
+  await findBinaries(["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm"], { kubernetes, progress });
   // What a cluster without in-place resize answers is asked in every run, of an API server alone.
   await findBinaries(["etcd", "kube-apiserver"], { kubernetes: "1.32", progress });
   try {
