@@ -54,14 +54,17 @@ export interface TimeoutOptions {
 
 /** Aborts with a DeadlineExceededError after a time on our clock, or with the given signal. */
 export function timeoutSignal({ clock, timeoutMs, signal, what }: TimeoutOptions): ScopedSignal {
-  const timeout = new AbortController();
-  const linked = anySignal([signal, timeout.signal]);
-  const cancel = clock.after(timeoutMs, () => timeout.abort(new DeadlineExceededError(what, timeoutMs)));
+  // One controller for both, by hand: every reconcile has one of these.
+  const linked = new AbortController();
+  const onAbort = () => linked.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+  const cancel = clock.after(timeoutMs, () => linked.abort(new DeadlineExceededError(what, timeoutMs)));
   return {
     signal: linked.signal,
     [Symbol.dispose]() {
       cancel();
-      linked[Symbol.dispose]();
+      signal?.removeEventListener("abort", onAbort);
     },
   };
 }

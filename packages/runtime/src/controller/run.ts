@@ -55,17 +55,17 @@ export class Run implements Work {
   readonly client: Client;
   readonly clock: Clock;
   readonly settled: Settled;
-  readonly signal: AbortSignal;
   readonly #options: RunOptions;
-  readonly #ended = new AbortController();
-  readonly #linked: ScopedSignal;
+  /** Made when somebody asks: most reconciles find everything in order, read nothing but caches, and never do. */
+  #linked: LinkedSignal | undefined;
+  #over = false;
   readonly #tracking: Tracking;
   readonly #read = new Lines();
   readonly #wrote = new Lines();
   readonly #notes = new Lines();
 
   constructor(options: RunOptions) {
-    const { workshop, writes, limit } = options;
+    const { workshop, writes } = options;
     const { controller, client, clock, settled, cachesOf } = workshop;
     this.#options = options;
     this.kind = controller.kind;
@@ -73,17 +73,23 @@ export class Run implements Work {
     this.fieldManager = controller.name;
     this.clock = clock;
     this.settled = settled;
-    this.#linked = anySignal([limit, this.#ended.signal]);
-    this.signal = this.#linked.signal;
     const noteRead = (line: string) => this.#read.add(line);
     const noteWrite = (line: string) => this.#wrote.add(line);
-    this.#tracking = { writes, signal: this.signal, cachesOf, noteRead, noteWrite };
+    this.#tracking = { writes, signal: () => this.signal, cachesOf, noteRead, noteWrite };
     this.client = trackedClient(client, this.#tracking);
+  }
+
+  /** Aborts with the time limit, and when the reconcile is over. */
+  get signal(): AbortSignal {
+    this.#linked ??= linkedTo(this.#options.limit);
+    if (this.#over) this.#linked.abort(this.#options.workshop.ended);
+    return this.#linked.signal;
   }
 
   /** What the reconciler is given. Its client can do what was declared and nothing else. */
   get context(): AnyContext {
     const { workshop, log, failures } = this.#options;
+    const signal = () => this.signal;
     const context: Record<keyof Context<Kind, Kind, readonly Grant[]>, unknown> = {
       get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
       list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
@@ -97,7 +103,9 @@ export class Run implements Work {
       note: (line: string) => this.note(line),
       log,
       clock: this.clock,
-      signal: this.signal,
+      get signal() {
+        return signal();
+      },
       failures,
     };
     return context as unknown as AnyContext;
@@ -146,13 +154,23 @@ export class Run implements Work {
 
   /** Nothing may begin after this, and what was begun and not awaited is given up. */
   end(): void {
-    this.#ended.abort(this.#options.workshop.ended);
-    this.#linked[Symbol.dispose]();
+    this.#over = true;
+    this.#linked?.abort(this.#options.workshop.ended);
+    this.#linked?.[Symbol.dispose]();
   }
 
   record(): Pick<ReconcileRecord, "read" | "wrote" | "notes"> {
     return { read: this.#read.list(), wrote: this.#wrote.list(), notes: this.#notes.list() };
   }
+}
+
+interface LinkedSignal extends ScopedSignal {
+  abort(reason: unknown): void;
+}
+
+function linkedTo(limit: AbortSignal): LinkedSignal {
+  const own = new AbortController();
+  return { ...anySignal([limit, own.signal]), abort: (reason) => own.abort(reason) };
 }
 
 function hasLabels({ metadata }: Stored<KubernetesObject>, labels: Readonly<Record<string, string>>): boolean {

@@ -11,7 +11,7 @@ import type { PendingWrites } from "./pending-writes.ts";
 export interface Tracking {
   readonly writes: PendingWrites;
   /** Aborts when the reconcile is over. */
-  readonly signal: AbortSignal;
+  readonly signal: () => AbortSignal;
   /** The caches that an object of this kind would be seen in. */
   cachesOf(kind: Kind): readonly Cache[];
   /** For `explain`. */
@@ -26,7 +26,7 @@ export function trackedClient(client: Client, tracking: Tracking): Client {
   const reading = reader(tracking);
   const within = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
     ...(options as O),
-    signal: options?.signal === undefined ? tracking.signal : AbortSignal.any([tracking.signal, options.signal]),
+    signal: options?.signal === undefined ? tracking.signal() : AbortSignal.any([tracking.signal(), options.signal]),
   });
   const verbs = {
     get: (kind: Kind, ref: ObjectRef, o?: object) => reading(kind, ref, () => client.get(kind, ref, within(o))),
@@ -54,7 +54,7 @@ export function trackedClient(client: Client, tracking: Tracking): Client {
 function reader({ noteRead, signal }: Tracking) {
   return (kind: Kind, ref: ObjectRef | undefined, call: () => Promise<unknown>): Promise<unknown> =>
     handled(async () => {
-      signal.throwIfAborted();
+      signal().throwIfAborted();
       const found = await call();
       noteRead(
         ref === undefined ? `live list of ${kind.kind}` : `live ${kind.kind} ${keyOf(ref)}: ${versionIn(found) ?? "none"}`,
@@ -81,7 +81,7 @@ interface Write {
 function writer(tracking: Tracking) {
   const { writes, signal, cachesOf, noteWrite } = tracking;
   const send = async (write: Write, call: () => Promise<unknown>): Promise<unknown> => {
-    signal.throwIfAborted();
+    signal().throwIfAborted();
     const { kind, ref, options } = write;
     const caches = options?.dryRun ? [] : cachesOf(kind);
     const ended = writes.begin();
