@@ -71,7 +71,7 @@ export function memhogControllers(
     if (listening) history.note(pass.seen, pass.plan);
     reporter({ metrics: metrics(), onPass })(pass, ctx);
   };
-  const world = { memory, raises, nodes, report };
+  const world = { memory, raises, nodes, report, onBroken: () => metrics()?.broken() };
   const page = pageSource({ address: pageBindAddress, history, metrics: () => memory.metrics(), ...(onPage && { onPage }) });
   const apps = controller(
     AppMemory,

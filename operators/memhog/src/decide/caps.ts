@@ -60,9 +60,13 @@ function byNode(node: NodeSeen, looked: Looked): readonly Cap[] {
   return [limit, cap(name, "request", container.request + free)];
 }
 
-/** The request of a Guaranteed pod grows with its limit, on this very node. That of others follows when there is room. */
+/**
+ * The request of a Guaranteed pod grows with its limit, on this very node, and so may that of a pod for which limit ÷ request is
+ * bounded. That of others follows when there is room.
+ */
 function needsRoomNow({ seen, pod, container }: Looked): boolean {
-  return pod.qos === "Guaranteed" && resizesInPlace(seen, pod, container);
+  const together = pod.qos === "Guaranteed" || seen.limits.ranges.some(({ maxRatio }) => maxRatio !== undefined);
+  return together && resizesInPlace(seen, pod, container);
 }
 
 /** What the other containers of the pod have, and were promised. */

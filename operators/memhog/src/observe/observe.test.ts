@@ -2,6 +2,7 @@ import {
   HorizontalPodAutoscaler,
   type KubernetesObject,
   LimitRange,
+  type ObjectRef,
   ReplicaSet,
   ResourceQuota,
   type Stored,
@@ -39,11 +40,23 @@ const discovery = (minor: number, inPlace = true) => ({
   version: async () => ({ major: 1, minor, gitVersion: `v1.${minor}.0` }),
 });
 
-function seeing(objects: readonly Stored<KubernetesObject>[], { at = ref, nodes = true, minor = 37, inPlace = true } = {}) {
+function seeing(
+  objects: readonly Stored<KubernetesObject>[],
+  { at = ref, nodes = true, minor = 37, inPlace = true, ...world }: Partial<ObserveWorld> & Partial<Where> = {},
+) {
   const { get, lookup } = cachedObjects(...objects);
   const ctx = { get, lookup, clock, signal: new AbortController().signal, client: { discovery: discovery(minor, inPlace) } };
-  return observe(at, ctx, { memory, raises: new RaiseWitness(clock), nodes });
+  return observe(at, ctx, { memory, raises: new RaiseWitness(clock), nodes, ...world });
 }
+
+interface Where {
+  readonly at: ObjectRef;
+  readonly minor: number;
+  readonly inPlace: boolean;
+}
+
+const remembered = (status: object) =>
+  anObject<AppMemory>(AppMemory, { metadata: { name: ref.name }, spec: { app: "Deployment/web" }, status });
 
 describe("what is seen of an app", () => {
   it("is its pods with their samples, its template, and the AppMonitor in charge", async () => {
@@ -72,12 +85,26 @@ describe("what is seen of an app", () => {
   });
 
   it("is what is remembered, when all pods are gone", async () => {
-    const remembered = anObject<AppMemory>(AppMemory, {
-      metadata: { name: ref.name },
-      spec: { app: "Deployment/web" },
-      status: { raises: 2 },
-    });
-    expect(await seeing([remembered])).toMatchObject({ pods: [], record: { raises: 2 } });
+    expect(await seeing([remembered({ raises: 2 })])).toMatchObject({ pods: [], record: { raises: 2 } });
+  });
+
+  it("M5: is when pods were raised that were replaced since, by a clock that never goes back", async () => {
+    const raises = new RaiseWitness(clock);
+    raises.note("gone");
+    const action = {
+      ...{ at: "2026-01-01T00:00:00Z", road: "Template", pod: { name: "web-1-z", uid: "gone" }, changes: [] },
+      ...{ reason: "ThresholdCrossed", outcome: "Applied" },
+    };
+    const seen = await seeing([set, web, replica("web-1-a"), remembered({ actions: [action] })], { raises });
+    expect(seen?.raisedAgoMs).toEqual(new Map([["gone", 0]]));
+  });
+
+  it("E3: is what can be read of a memory that somebody spoiled; the rest is told", async () => {
+    const broken: string[] = [];
+    const spoiled = remembered({ raises: 2, intents: [{ id: 7 }] });
+    const seen = await seeing([spoiled], { onBroken: (where) => broken.push(where) });
+    expect(seen?.record).toMatchObject({ raises: 2, intents: [] });
+    expect(broken).toEqual(["intents[0]"]);
   });
 
   it("is found by a name that had to be shortened", async () => {

@@ -42,6 +42,8 @@ export interface ObserveWorld {
   readonly raises: Pick<RaiseWitness, "ago">;
   /** Nodes are watched (see `watches`). Without them nothing is known about room on them, and no cap comes from them. */
   readonly nodes: boolean;
+  /** Told about every entry of an AppMemory that could not be read. @default nobody */
+  readonly onBroken?: (where: string) => void;
 }
 
 /** What can be seen of the app with this key; undefined if there is nothing: no pods, and no memory of any. */
@@ -56,11 +58,12 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, world: Observ
   const tools = { cached: ctx, memory: world.memory, metric, nodes: world.nodes };
   const pods = kept.map((pod) => podSeen(pod, tools));
   const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
+  const record = readRecord(memory, world.onBroken);
   return {
     app,
     nowMs: ctx.clock.now(),
     policies,
-    record: readRecord(memory),
+    record,
     pods,
     template: templateOf(app, pods, ctx),
     limits: limitsOf(app, ctx),
@@ -68,8 +71,13 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, world: Observ
     cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
     rival: rivalOf(app, kept, ctx),
     underWayElsewhere: underWayElsewhere(ref, ctx),
-    raisedAgoMs: world.raises.ago(pods.map(({ uid }) => uid)),
+    raisedAgoMs: world.raises.ago(everRaised(pods, record)),
   };
+}
+
+/** Pods that were replaced by bigger ones are gone, and still say when that was (promise M5). */
+function everRaised(pods: AppSeen["pods"], { actions, intents }: AppSeen["record"]): ReadonlySet<string> {
+  return new Set([...pods, ...actions.map(({ pod }) => pod), ...intents.map(({ pod }) => pod)].map(({ uid }) => uid));
 }
 
 /**

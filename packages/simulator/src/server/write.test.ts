@@ -44,6 +44,17 @@ describe("two writes at once", () => {
   });
 });
 
+describe("two creations of one name at once", () => {
+  it("one is made, the other is told that it is there already", async () => {
+    const { ask } = await simulated();
+    const both = await Promise.all(["1", "2"].map((a) => ask("POST", maps, { metadata: { name: "x" }, data: { a } })));
+    expect(both.map(({ status, body }) => [status, body.reason]).sort()).toEqual([
+      [201, undefined],
+      [409, "AlreadyExists"],
+    ]);
+  });
+});
+
 describe("a write that changes nothing", () => {
   it("is none: the version stays, and watchers hear nothing", async () => {
     const { ask, core, watch, clock } = await simulated();

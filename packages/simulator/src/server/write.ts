@@ -47,7 +47,12 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   if (taken !== undefined) throw alreadyExists(kind, ref.name, taken.metadata.deletionTimestamp !== undefined);
   if (dryRun) return object;
   const after = await asStored(kind, object);
-  return oneAsServed(kind, core.storage.write({ kind: storedKindOf(kind), ref, before: undefined, after }));
+  try {
+    return oneAsServed(kind, core.storage.write({ kind: storedKindOf(kind), ref, before: undefined, after }));
+  } catch (error) {
+    // Conversion takes its time: somebody else was faster to take the name.
+    throw error instanceof ChangedError ? alreadyExists(kind, ref.name, false) : error;
+  }
 }
 
 /** Changes a stored object. `transform` makes the new draft from what is there. @throws StatusError */

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
 import { aContainerSeen, aNode, anAction, anApp, anIntent, aPodSeen, aPolicy, aRecord, now } from "../../model/seen.fixture.ts";
-import type { AppSeen, ContainerSeen, PodSeen } from "../../model/seen.ts";
+import type { AppSeen, ContainerSeen, PodSeen, RangeSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 import { asBarePod } from "./stage.fixture.ts";
 
@@ -21,12 +21,28 @@ const seen = (container: Partial<ContainerSeen>, pod: Partial<PodSeen> = {}, app
   });
 const limitsApplied = { record: aRecord({ intents: [anIntent({ limitsApplied: true })] }) };
 const full = aNode({ allocatable: mib(4096), requested: mib(4096 - 255) });
+const aRatio = (per: RangeSeen["per"], maxRatio: number): RangeSeen => ({ name: "ratio", per, max: undefined, maxRatio });
 const guaranteed = { qos: "Guaranteed" } as const;
 
 describe("an open intent", () => {
   it.each([
     { name: "asks for the limits first", seen: seen({}), steps: ["limits"] },
     { name: "asks for both where the pod is Guaranteed", seen: seen(sizes(384, 384), guaranteed), steps: ["both"] },
+    {
+      name: "D5: asks for both where a LimitRange would refuse the limit alone",
+      seen: seen({}, {}, { limits: { ranges: [aRatio("Container", 2)], quotas: [] } }),
+      steps: ["both"],
+    },
+    {
+      name: "D5: the same, of the sums over the pod",
+      seen: seen({}, {}, { limits: { ranges: [aRatio("Pod", 2)], quotas: [] } }),
+      steps: ["both"],
+    },
+    {
+      name: "asks for the limits first where the LimitRange allows it",
+      seen: seen({}, {}, { limits: { ranges: [aRatio("Container", 3)], quotas: [] } }),
+      steps: ["limits"],
+    },
     { name: "waits for the kubelet", seen: seen(sizes(768, 256, 384)), steps: [] },
     { name: "asks for the requests when the limits are confirmed", seen: seen(sizes(768, 256)), steps: ["requests"] },
     {

@@ -2,7 +2,8 @@
 //
 // Limit first. A Burstable pod gets its limits at once: they need no room on the node, so nothing defers them. When they are
 // confirmed the raise counts as applied; the requests follow where the node has room, and while they wait they stand in nobody's
-// way: the next raise simply takes the place of the intent. A Guaranteed pod must get both together, or it would leave its class.
+// way: the next raise simply takes the place of the intent. A Guaranteed pod must get both together, or it would leave its class;
+// so must a pod whose namespace keeps limit ÷ request below what the limit alone would make of it (plan/together.ts).
 //
 //   the spec has it, the kubelet confirms it    → Applied
 //   the spec has it, the kubelet says Deferred  → wait; the kubelet tries again by itself, a second patch would not help
@@ -25,6 +26,7 @@ import {
   waiting,
 } from "./progress.ts";
 import { type Pair, pairsOf, requestsProgress, resize } from "./requests.ts";
+import { mustGrowTogether } from "./together.ts";
 
 export function inPlaceProgress(seen: AppSeen, intent: Intent): Progress {
   const pod = podOf(seen, intent.pod.uid);
@@ -34,7 +36,7 @@ export function inPlaceProgress(seen: AppSeen, intent: Intent): Progress {
   if (intent.limitsApplied) return requestsProgress(intent, pod);
   if (isInfeasible(intent)) return { intent, open: true };
   if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
-  const together = pod.qos === "Guaranteed";
+  const together = mustGrowTogether(seen, pod, intent.changes);
   if (pairs.every((pair) => asked(pair, together))) return confirmation(intent, pod, pairs, together);
   if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", notTakenUp);
   const fresh = goingOn(intent);
