@@ -146,7 +146,7 @@ async function apply(
 }
 
 /** The words differ from kind to kind; these are those of pods, jobs, claims, services, selectors and template fields. */
-const immutable = /immutable|may not (change|be changed)|updates to .* are forbidden|cannot be changed/i;
+const immutable = /immutable|(may not|cannot) (change|be changed)|updates to .* are forbidden/i;
 
 function isImmutable(error: unknown): boolean {
   if (!(error instanceof InvalidError)) return false;
