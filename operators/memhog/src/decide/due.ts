@@ -56,8 +56,11 @@ function usageOf({ newest, has, policy }: Facts): string {
   return `${readable(used)} of ${readable(has.limit)} are used: ${percent} %, the threshold is ${policy.thresholdPercent} %`;
 }
 
+/** What is days away is noise: a container that breathes seems to grow by some bytes. */
+const worthTellingMs = 3_600_000;
+
 function trendText({ trend }: Facts): string {
-  return trend === undefined
+  return trend === undefined || trend.runsOutInMs > worthTellingMs
     ? ""
     : `it grows by ${readable(trend.growth)}/s and reaches the limit in ${seconds(trend.runsOutInMs)}`;
 }
