@@ -147,6 +147,8 @@ const faults: { name: string; begin: (proxy: FaultProxy) => void; unmet?: boolea
   },
 ];
 
+const inOnePiece = (query: URLSearchParams) => !query.has("watch") && !query.has("limit");
+
 describe("W3: a cache is right again after", () => {
   it.each(faults)("$name", async ({ begin, unmet }) => {
     await using it = await following();
@@ -187,10 +189,17 @@ describe("W3: a cache is right again after", () => {
     await it.caughtUp();
   });
 
-  it("a server that cannot stream lists", async () => {
+  it.each([
+    { name: "lists in one piece: they come as events", refuse: (query: URLSearchParams) => inOnePiece(query) },
+    {
+      name: "lists in one piece nor as events: they come in pages",
+      refuse: (query: URLSearchParams) => inOnePiece(query) || query.has("sendInitialEvents"),
+    },
+  ])("a server gives no $name", async ({ refuse }) => {
     await using it = await following();
     for (const name of ["a", "b", "c"]) await it.put(name, "before");
-    it.proxy.plan = ({ query }) => (query.has("sendInitialEvents") ? { kind: "answer", status: 422 } : undefined);
+    it.proxy.plan = ({ query }) =>
+      refuse(query) ? { kind: "answer", status: query.has("watch") ? 422 : 200, body: "no" } : undefined;
     it.cache.start();
     await it.caughtUp();
     await it.put("a", "later");
