@@ -1,0 +1,64 @@
+// npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--json]
+//
+// What memhog-operator is worth, and what it costs.
+//   on a node   hogs on a real node, a real Prometheus, the operator in a process of its own: how soon, how often, how much (on-a-node.ts)
+//   deciding    decide() by itself (deciding.ts)
+//   at scale    memory, processor, writes and queries of the operator at rest, on a simulated cluster (at-scale.ts)
+//   worlds      the laws of decide() in random worlds: only if asked for, a million take half an hour (worlds.ts)
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { conditions, type Figure, report } from "../report.ts";
+import { measureAtScale } from "./at-scale.ts";
+import { measureDeciding } from "./deciding.ts";
+import { measureOnANode } from "./on-a-node.ts";
+import { operatorTree } from "./operator-process.ts";
+import { judgeWorlds } from "./worlds.ts";
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    pods: { type: "string", default: "1000,5000" },
+    worlds: { type: "string", default: "0" },
+    json: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  },
+});
+if (values.help) {
+  console.log(`Usage: npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--json]
+
+--quick    without the part that needs a real node (root) and six minutes
+--pods     how many simulated pods the operator looks after
+--worlds   also hold the laws of decide() against so many random worlds`);
+  process.exit(0);
+}
+const sizes = values.pods.split(",").map((size) => wholeNumber("--pods", size));
+const worlds = wholeNumber("--worlds", values.worlds);
+
+const load = () => `${loadavg()[0]?.toFixed(1)}`;
+const loadBefore = load();
+using tree = operatorTree();
+const figures: Figure[] = [];
+if (!values.quick) figures.push(...(await measureOnANode(tree.program)));
+figures.push(...measureDeciding());
+if (worlds > 0) figures.push(...judgeWorlds(worlds));
+figures.push(...(await measureAtScale(tree.program, sizes)));
+report("memhog-operator", figures, {
+  ...conditions(),
+  load: `${loadBefore} processes wanted a core in the minute before it began, ${load()} in the last minute of it (this bench and its clusters included)`,
+  operator: "a process of its own, plain JavaScript as in the image, no flags of Node's",
+  ...(values.quick
+    ? {}
+    : {
+        "real node":
+          "Kubernetes 1.37.1 with kubelet defaults, Prometheus scrapes every 5 s, --interval 5s; AppMonitor 75 %, × 2; 256Mi/384Mi; all ramps side by side",
+      }),
+  "at rest":
+    "simulated cluster in another process, scraped every 5 s, the default --interval of 15 s, one minute; one replica without --leader-elect, so there is no Lease",
+});
+
+function wholeNumber(flag: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0) return number;
+  console.error(`${flag}: expected whole numbers, found ${text}`);
+  process.exit(2);
+}
