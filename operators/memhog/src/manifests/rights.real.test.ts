@@ -1,0 +1,146 @@
+// Real Kubernetes, because the audit log of a real API server is the only one that knows what was asked of it: the chart, installed
+// by Helm for the whole cluster, and every road that memory can take to a pod, walked once. What the operator then never used is a
+// right too many, or is in the table below with the reason why it is needed all the same (promise S1).
+//
+// A cluster of its own: an operator for all namespaces would look after the pods of other tests, too.
+import { join } from "node:path";
+import { hogPod, loadHog } from "@memhog/hog";
+import { type Cluster, startCluster } from "@memhog/localcluster";
+import { expect, it } from "vitest";
+import { AppMonitor } from "../api/app-monitor.ts";
+import { operatorName } from "../api/names.ts";
+import { grants } from "../manifests.ts";
+import { auditOf, rightsIn } from "./audit.fixture.ts";
+import { loadOperator } from "./image.fixture.ts";
+import { prometheusFor } from "./stage.fixture.ts";
+
+const chart = join(import.meta.dirname, "../../../../deploy/helm/memhog-operator");
+const home = "memhog-system";
+
+const readThroughCaches = [
+  ...["appmonitors of kubedemo.com", "horizontalpodautoscalers of autoscaling", "jobs of batch"],
+  ...["limitranges", "nodes", "resourcequotas"],
+];
+
+/** Rights that the scenario has no use for, or not in every run, and why they are given all the same. */
+const neededAllTheSame: Readonly<Record<string, string>> = {
+  // The runtime gives the three together to whoever watches a kind.
+  ...Object.fromEntries(
+    readThroughCaches.map((what) => [`get ${what}`, "shows nothing that list, which is used, does not show"]),
+  ),
+  "get appmemories of kubedemo.com": "looks again when somebody else wrote in between, which is rare",
+  "patch appmemories/status of kubedemo.com": "writes nothing that update, which is used, could not write",
+  "patch events of events.k8s.io": "counts an Event that is told again; here nothing went wrong twice",
+};
+
+it("S1: what it may do is what it does, on every road, installed by Helm for all namespaces (real Kubernetes: the audit log says so)", {
+  timeout: 900_000,
+}, async () => {
+  await using cluster = await startCluster({ nodes: "real", prometheus: { scrapeInterval: "2s" }, audit: true });
+  await loadHog(cluster);
+  await loadOperator(cluster);
+  await install(cluster);
+  await cluster.apply(...everyRoad());
+  for (const [what, path] of Object.entries(destinations)) await reaches(cluster, what, path, "192Mi");
+  await cluster.eventually(
+    () => cluster.kubectl("get", "pods", "-o", "name"),
+    (pods) => /^pod\/alone-autoscaled$/m.test(pods) && !/^pod\/alone$/m.test(pods),
+    { timeoutMs: 200_000 },
+  );
+
+  // Nobody but us replaces the pods of a ReplicaSet, one by one, by eviction.
+  const sizes = "{.items[*].spec.containers[0].resources.limits.memory}";
+  await reaches(cluster, "pods --selector=name=replicaset-set", sizes, "192Mi 192Mi");
+
+  const leader = await cluster.kubectl(
+    "get",
+    "lease",
+    operatorName,
+    `--namespace=${home}`,
+    "-o",
+    "jsonpath={.spec.holderIdentity}",
+  );
+  const page = `/api/v1/namespaces/${home}/pods/http:${leader.split("_")[0]}:8082/proxy`;
+  expect(await cluster.request("GET", `${page}/api/state`)).toMatchObject({
+    apps: expect.arrayContaining([expect.objectContaining({ namespace: "default" })]),
+  });
+
+  const user = `system:serviceaccount:${home}:${operatorName}`;
+  const granted = rightsIn(grants());
+  const unexplained = async () => {
+    const { rights } = await auditOf(cluster.auditLog ?? "", user);
+    return [...granted].filter((right) => !rights.has(right) && !(right in neededAllTheSame));
+  };
+  // The log is written a moment after the deed.
+  await cluster.eventually(unexplained, (found) => found.length === 0, { timeoutMs: 30_000 });
+  expect(Object.keys(neededAllTheSame).filter((right) => !granted.has(right))).toEqual([]); // no reason without its right
+  expect((await auditOf(cluster.auditLog ?? "", user)).refused).toEqual([]);
+  await cluster.helm("uninstall", operatorName, `--namespace=${home}`, "--wait");
+  expect(await cluster.kubectl("get", "appmonitors", "-o", "name")).toContain("appmonitor.kubedemo.com/redeploy"); // people's own
+});
+
+/** As the README says. */
+async function install(cluster: Cluster): Promise<void> {
+  const values = { clusterWide: true, "prometheus.address": await prometheusFor(cluster), interval: "5s", "page.enabled": true };
+  const set = Object.entries(values).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
+  await cluster.kubectl("create", "namespace", home);
+  await cluster.kubectl("label", "namespace", home, "pod-security.kubernetes.io/enforce=restricted");
+  await cluster.helm("install", operatorName, chart, `--namespace=${home}`, ...set, "--wait", "--timeout=5m");
+}
+
+/** Where the memory has to arrive: in the pod itself, or in what its owner makes pods from. */
+const destinations = {
+  "pod/in-place": "{.status.containerStatuses[0].resources.limits.memory}",
+  "pod/alone-autoscaled": "{.spec.containers[0].resources.limits.memory}",
+  "deployment/web": "{.spec.template.spec.containers[0].resources.limits.memory}",
+  "statefulset/web": "{.spec.template.spec.containers[0].resources.limits.memory}",
+  "daemonset/web": "{.spec.template.spec.containers[0].resources.limits.memory}",
+  "replicaset/set": "{.spec.template.spec.containers[0].resources.limits.memory}",
+  "cronjob/web": "{.spec.jobTemplate.spec.template.spec.containers[0].resources.limits.memory}",
+} as const;
+
+async function reaches(cluster: Cluster, what: string, path: string, limit: string): Promise<void> {
+  const read = () => cluster.kubectl("get", ...what.split(" "), "-o", `jsonpath=${path}`).catch(String);
+  await cluster.eventually(read, (found) => found === limit, { timeoutMs: 240_000 });
+}
+
+/** One small hog per road, each past three quarters of its limit within seconds, and content there. */
+function everyRoad(): readonly object[] {
+  const hog = (name: string, strategy: string) => {
+    const pod = hogPod({ name, args: ["--ramp", "20Mi/s", "--to", "65Mi"], limit: "96Mi", request: "48Mi", monitored: true });
+    return { ...pod, metadata: { ...pod.metadata, labels: { name, strategy } } };
+  };
+  const owner = (kind: string, name = "web", more: object = {}) => {
+    const { metadata, spec } = hog(`${kind.toLowerCase()}-${name}`, "redeploy");
+    const { labels, annotations } = metadata;
+    const template = { metadata: { labels, annotations }, spec };
+    return { apiVersion: "apps/v1", kind, metadata: { name }, spec: { selector: { matchLabels: labels }, template, ...more } };
+  };
+  const { template } = owner("Job").spec;
+  const job = { template: { ...template, spec: { ...template.spec, restartPolicy: "OnFailure" } } };
+  const cronJob = { schedule: "* * * * *", concurrencyPolicy: "Forbid", jobTemplate: { spec: job } };
+  return [
+    monitor("in-place", { strategy: "InPlace" }),
+    monitor("redeploy", { strategy: "Redeploy" }),
+    hog("in-place", "in-place"),
+    hog("alone", "redeploy"),
+    owner("Deployment"),
+    owner("StatefulSet", "web", { serviceName: "web" }),
+    owner("DaemonSet"),
+    owner("ReplicaSet", "set", { replicas: 2 }), // a single pod would not be evicted
+    { apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "web" }, spec: cronJob },
+  ];
+}
+
+/** Looks after the pods with the label of its name. */
+function monitor(name: string, more: object): object {
+  // Without a look ahead: the steep start of such a hog would be reason enough for a second raise.
+  const spec = {
+    memThresholdPercent: 75,
+    memMultiplier: 2,
+    lookaheadSeconds: 0,
+    selector: { matchLabels: { strategy: name } },
+    ...more,
+  };
+  return { apiVersion: `${AppMonitor.group}/v1`, kind: AppMonitor.kind, metadata: { name }, spec };
+}
