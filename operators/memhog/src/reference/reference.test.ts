@@ -4,6 +4,7 @@ import { checkManifests } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import { aligned } from "./align.ts";
+import { labelValues } from "./label-values.ts";
 import { metricsOfOurs, referenceFiles } from "./reference.ts";
 import { docs } from "./write.ts";
 
@@ -18,6 +19,12 @@ it("nothing else is in docs/reference: what is made no more is deleted", () =>
 it("metrics are found with their labels", () => {
   const decisions = metricsOfOurs().find(({ name }) => name === "memhog_decisions_total");
   expect(decisions).toMatchObject({ type: "counter", labelNames: ["decision", "reason"] });
+});
+
+it("every label of a metric is explained", () => {
+  const explained = labelValues.map(({ metric, label }) => `${metric} ${label}`);
+  const labels = metricsOfOurs().flatMap(({ name, labelNames }) => labelNames.map((label) => `${name} ${label}`));
+  expect([...explained, "memhog_decisions_total reason"].toSorted()).toEqual(labels.toSorted());
 });
 
 it("the troubleshooting guide has an entry for every reason, and for no other", () => {

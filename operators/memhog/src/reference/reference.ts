@@ -4,10 +4,12 @@ import { type AnyResource, type ManifestFiles, referenceOf } from "@memhog/runti
 import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { memhogFlags } from "../cli/flags.ts";
+import { alertGroups } from "../manifests/alerts.ts";
 import { memhogOperator } from "../memhog.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import { eventReasons } from "../report/event-reasons.ts";
 import { aligned } from "./align.ts";
+import { labelValues } from "./label-values.ts";
 
 const howToWrite = "<!-- node operators/memhog/src/reference/write.ts -->";
 
@@ -19,6 +21,7 @@ export function referenceFiles(): ManifestFiles {
     "reasons.md": reasonsPage(),
     "metrics.md": metricsPage(),
     "events.md": eventsPage(),
+    "alerts.md": alertsPage(),
   };
 }
 
@@ -81,6 +84,27 @@ function metricsPage(): string {
       "controller-runtime and client-go use: `workqueue_*`, `controller_runtime_*`, `rest_client_*`, `leader_election_master_status` " +
       "([metric-names.ts](../../packages/runtime/src/operator/metric-names.ts)).",
     table(["Metric", "Type", "Labels", "Meaning"], rows),
+    "## What the labels can be",
+    "`reason`: one of the [reasons](reasons.md).",
+    table(["Metric", "Label", "Value", "Meaning"], labelRows()),
+  );
+}
+
+function labelRows(): readonly (readonly string[])[] {
+  return labelValues.flatMap(({ metric, label, values }) =>
+    Object.entries(values).map(([value, meaning]) => [code(metric), code(label), code(value), meaning]),
+  );
+}
+
+function alertsPage(): string {
+  const rows = alertGroups.flatMap(({ rules }) =>
+    rules.map(({ alert, labels, annotations: { summary, description } }) => [code(alert), labels.severity, summary, description]),
+  );
+  return page(
+    "# Alerts",
+    "As a PrometheusRule: `prometheusRule.enabled` of the Helm chart, or the kustomize component `prometheus-rule` " +
+      "([installing](../../deploy/README.md)).",
+    table(["Alert", "Severity", "Meaning", "What to do"], rows),
   );
 }
 
