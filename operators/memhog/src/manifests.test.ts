@@ -9,7 +9,7 @@ import { generated } from "./manifests/write.ts";
 import { manifests } from "./manifests.ts";
 
 it.each(generated)(
-  "the $what are what the program says (node operators/memhog/src/manifests/write.ts)",
+  "the files of the $what are what the program says (node operators/memhog/src/manifests/write.ts)",
   async ({ folder, files }) => expect(await checkManifests(folder, files())).toEqual([]),
 );
 
@@ -34,4 +34,27 @@ it("S1: no right to everything, to secrets, to enter containers, or to anything 
   const text = JSON.stringify(manifests()["operator/rbac.yaml"]);
   expect(text).not.toMatch(/"\*"|secrets|pods\/exec|pods\/attach|serviceaccounts\/token|ClusterRole|impersonate|escalate|bind"/);
   expect(JSON.stringify(manifests()["cluster-wide/rbac.yaml"])).not.toMatch(/"\*"|secrets|pods\/exec|pods\/attach/);
+});
+
+it.each(["operator", "cluster-wide"])("S2: pods of %s are hardened, and have requests and limits", (variant) => {
+  const [deployment] = manifests()[`${variant}/deployment.yaml`] as readonly object[];
+  expect(deployment).toMatchObject({
+    spec: {
+      replicas: 2,
+      template: {
+        spec: {
+          securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+          containers: [
+            {
+              resources: {
+                requests: { memory: expect.any(String), cpu: expect.any(String) },
+                limits: { memory: expect.any(String) },
+              },
+              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+            },
+          ],
+        },
+      },
+    },
+  });
 });

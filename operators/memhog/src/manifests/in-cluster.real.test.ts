@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 describe("two replicas in the cluster (real Kubernetes: containers run, RBAC decides, leaders are killed)", () => {
-  it("give the seeds' hog more memory in place, under their own account, in a restricted namespace; a killed leader has a successor", {
+  it("S1, S2: give the seeds' hog more memory in place, with Roles alone, in a restricted namespace; a killed leader has a successor", {
     timeout: 600_000,
   }, async () => {
     await using cluster = await testCluster({ nodes: "real" });

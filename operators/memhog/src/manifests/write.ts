@@ -8,7 +8,7 @@ const top = join(import.meta.dirname, "../../../..");
 
 /** Folders with files that are made from the program. */
 export const generated = [
-  { what: "kustomize files", folder: join(top, "operators/memhog/deploy"), files: manifests },
+  { what: "kustomization", folder: join(top, "operators/memhog/deploy"), files: manifests },
   { what: "Helm chart", folder: join(top, "deploy/helm/memhog-operator"), files: chartFiles },
 ] as const;
 
