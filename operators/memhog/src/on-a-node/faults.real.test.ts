@@ -10,6 +10,7 @@ import {
   asked,
   confirmed,
   longTest,
+  noTrend,
   ownCluster,
   resizesInPlace,
   restartsOf,
@@ -32,7 +33,7 @@ describe("when things break (real Kubernetes: they really do)", () => {
 
   it.runIf(resizesInPlace)("operators that die at every write raise a pod in place, once", longTest, async () => {
     await using on = await world();
-    await on.monitor();
+    await on.monitor(noTrend);
     await on.apply(smallHog("hungry"));
     const settled = on.eventually(
       async () => ({ pod: await on.pod("hungry"), memory: await on.appMemory("pod-hungry") }),
@@ -47,7 +48,7 @@ describe("when things break (real Kubernetes: they really do)", () => {
 
   it("operators that die at every write replace a bare pod, once, and leave it not for a moment", longTest, async () => {
     await using on = await world();
-    await on.monitor({ strategy: "Redeploy" });
+    await on.monitor({ ...noTrend, strategy: "Redeploy" });
     await on.apply(smallHog("hungry"));
     await on.eventually(() => on.pod("hungry"), serves);
     await using pods = await on.film(Pod);
@@ -67,7 +68,7 @@ describe("when things break (real Kubernetes: they really do)", () => {
 
   it("while Prometheus is down nothing is done, and johnny-cache says so; when it is back the pod grows", longTest, async () => {
     await using on = await world();
-    await on.monitor({ lookaheadSeconds: 0 });
+    await on.monitor(noTrend);
     await on.apply(smallHog("hungry", { args: ["--start", "40Mi", "--hold"] }));
     const operator = await on.operate();
     await on.eventually(
@@ -89,7 +90,7 @@ describe("when things break (real Kubernetes: they really do)", () => {
 
   it("a pod that comes to need memory while the API server is down gets it, once, when that is back", longTest, async () => {
     await using on = await world();
-    await on.monitor({ lookaheadSeconds: 0 });
+    await on.monitor(noTrend);
     const operator = await on.operate();
     await on.apply(smallHog("hungry", { args: ["--ramp", "2Mi/s", "--to", "105Mi"] }));
     await on.eventually(() => on.pod("hungry"), serves);

@@ -1,7 +1,17 @@
 // Real Kubernetes, because a lie is only a lie beside the truth: real containers, whose memory a real Prometheus knows.
 import { beforeAll, describe, expect, it } from "vitest";
 import { knownToPrometheus, type LyingPrometheus, lyingPrometheus, type Series } from "./lying-prometheus.fixture.ts";
-import { asked, furnish, longTest, type Operating, type RealWorld, realWorld, serves, smallHog } from "./real-world.fixture.ts";
+import {
+  asked,
+  furnish,
+  longTest,
+  noTrend,
+  type Operating,
+  type RealWorld,
+  realWorld,
+  serves,
+  smallHog,
+} from "./real-world.fixture.ts";
 
 beforeAll(furnish);
 
@@ -59,7 +69,7 @@ describe.concurrent("a Prometheus that (real Kubernetes: the truth is real)", ()
     await using on = await realWorld();
     await using prometheus = await lyingPrometheus(on.cluster.prometheus ?? "");
     prometheus.lie = lie;
-    await on.monitor({ lookaheadSeconds: 0 });
+    await on.monitor(noTrend);
     await on.apply(hungry, content);
     await on.eventually(
       () => on.pods(),

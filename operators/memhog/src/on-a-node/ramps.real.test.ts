@@ -9,41 +9,38 @@ import { longTest, ownCluster, resizesInPlace, restartsOf, worldIn } from "./rea
 
 const resizes = 5;
 
-describe.concurrent.runIf(resizesInPlace)(
-  "an endless ramp in 384Mi (real Kubernetes: the kernel kills whoever is too late)",
-  () => {
-    let cluster: Cluster;
-    beforeAll(async () => {
-      cluster = await ownCluster();
-    });
-    afterAll(() => cluster?.down());
+describe.runIf(resizesInPlace)("an endless ramp in 384Mi (real Kubernetes: the kernel kills whoever is too late)", () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await ownCluster();
+  });
+  afterAll(() => cluster?.down());
 
-    const ramps = [
-      { rate: "2Mi/s", start: "200Mi" }, // the first hundred seconds of it show nothing
-      { rate: "10Mi/s", start: "0" },
-    ];
-    it.concurrent.each(ramps)(
-      "of $rate reaches 720 MiB without being killed, in at most five resizes",
-      longTest,
-      async ({ rate, start }) => {
-        await using on = await worldIn(cluster, await cluster.namespace());
-        await on.monitor();
-        const operator = await on.operate();
-        const args = ["--start", start, "--ramp", rate, "--to", "1100Mi"];
-        await on.apply(hogPod({ name: "leak", args, limit: "384Mi", request: "256Mi", monitored: true }));
-        await on.eventually(
-          () => on.kubectl("logs", "leak", "--tail=1"),
-          (line) => Number(/^holding (\d+)/.exec(line)?.[1]) >= 720,
-          { timeoutMs: 480_000 },
-        );
-        const pod = await on.pod("leak");
-        expect(restartsOf(pod)).toBe(0);
-        expect(cgroupLimit(pod)).toBeGreaterThan(mib(720));
-        expect((await on.appMemory("pod-leak"))?.status.oomKills ?? 0).toBe(0);
-        const asked = operator.journal.calls.filter(({ path, status }) => path.includes("/resize") && status === 200);
-        expect(asked.length).toBeGreaterThan(0);
-        expect(asked.length).toBeLessThanOrEqual(resizes);
-      },
-    );
-  },
-);
+  const ramps = [
+    { rate: "2Mi/s", start: "200Mi" }, // the first hundred seconds of it show nothing
+    { rate: "10Mi/s", start: "0" },
+  ];
+  it.concurrent.each(ramps)(
+    "of $rate reaches 720 MiB without being killed, in at most five resizes",
+    longTest,
+    async ({ rate, start }) => {
+      await using on = await worldIn(cluster, await cluster.namespace());
+      await on.monitor();
+      const operator = await on.operate();
+      const args = ["--start", start, "--ramp", rate, "--to", "1100Mi"];
+      await on.apply(hogPod({ name: "leak", args, limit: "384Mi", request: "256Mi", monitored: true }));
+      await on.eventually(
+        () => on.kubectl("logs", "leak", "--tail=1"),
+        (line) => Number(/^holding (\d+)/.exec(line)?.[1]) >= 720,
+        { timeoutMs: 480_000 },
+      );
+      const pod = await on.pod("leak");
+      expect(restartsOf(pod)).toBe(0);
+      expect(cgroupLimit(pod)).toBeGreaterThan(mib(720));
+      expect((await on.appMemory("pod-leak"))?.status.oomKills ?? 0).toBe(0);
+      const asked = operator.journal.calls.filter(({ path, status }) => path.includes("/resize") && status === 200);
+      expect(asked.length).toBeGreaterThan(0);
+      expect(asked.length).toBeLessThanOrEqual(resizes);
+    },
+  );
+});

@@ -1,0 +1,112 @@
+// Real Kubernetes, because admission, quota controller and node have the last word on what a cap is.
+import { beforeAll, describe, expect, it } from "vitest";
+import { bytesOf, mib, quantityText } from "../model/bytes.ts";
+import { cgroupLimit } from "./cgroup.fixture.ts";
+import {
+  asked,
+  confirmed,
+  furnish,
+  longTest,
+  noTrend,
+  type RealWorld,
+  realWorld,
+  resizesInPlace,
+  restartsOf,
+  smallHog,
+} from "./real-world.fixture.ts";
+
+beforeAll(furnish);
+
+interface Case {
+  readonly name: string;
+  /** Of the AppMonitor. */
+  readonly spec?: object;
+  /** Beside it, in the namespace. */
+  readonly objects?: readonly object[];
+  /** As Events and AppMemory name it. */
+  readonly cap: string;
+  readonly limit: string;
+}
+
+const cases: readonly Case[] = [
+  { name: "maxMemory", spec: { maxMemory: "192Mi" }, cap: "maxMemory", limit: "192Mi" },
+  {
+    name: "a LimitRange",
+    objects: [
+      { kind: "LimitRange", metadata: { name: "small" }, spec: { limits: [{ type: "Container", max: { memory: "200Mi" } }] } },
+    ],
+    cap: "LimitRange/small",
+    limit: "200Mi",
+  },
+  {
+    name: "a ResourceQuota",
+    objects: [{ kind: "ResourceQuota", metadata: { name: "team" }, spec: { hard: { "limits.memory": "180Mi" } } }],
+    cap: "ResourceQuota/team",
+    limit: "180Mi",
+  },
+];
+
+describe.runIf(resizesInPlace)("caps on a real node (real Kubernetes: it has the last word)", { concurrent: true }, () => {
+  it.each(cases)("$name yields a partial grant and is named", longTest, async ({ spec, objects = [], cap, limit }) => {
+    await using on = await realWorld();
+    await on.operate();
+    await on.apply(...objects.map((object) => ({ apiVersion: "v1", ...object })));
+    await on.monitor({ ...noTrend, ...spec });
+    await on.apply(smallHog("hungry"));
+    await grownTo(on, limit, cap);
+  });
+
+  it("the node yields a partial grant and is named: Kubernetes itself would promise more than there is", longTest, async () => {
+    await using on = await realWorld();
+    await on.operate();
+    const [node] = await on.cluster.list({ apiVersion: "v1", kind: "Node" });
+    const allocatable = bytesOf(node?.status.allocatable.memory);
+    const inMib = Math.floor(allocatable / mib(1));
+    await on.monitor({ ...noTrend, memThresholdPercent: 1, memMultiplier: 10 }); // 10 × an eighth of the node, at one percent of that
+    await on.apply(smallHog("hungry", { limit: `${Math.floor(inMib / 8)}Mi` }));
+    await grownTo(on, quantityText(mib(inMib)), `Node/${node?.metadata.name}`);
+  });
+
+  it("a container that needs more than a cap allows is reported: AtCeiling, with the name of the cap", longTest, async () => {
+    await using on = await realWorld();
+    await on.operate();
+    await on.monitor({ ...noTrend, maxMemory: "150Mi", cooldownSeconds: 0 }); // of which 116 are more than three quarters
+    await on.apply(smallHog("hungry"));
+    await grownTo(on, "150Mi", "maxMemory");
+    const memory = await on.eventually(
+      () => on.appMemory("pod-hungry"),
+      (found) => found?.status.reason === "AtCeiling",
+    );
+    expect(memory?.status).toMatchObject({ limit: "150Mi", wanted: "300Mi", applied: "150Mi" });
+    await on.eventually(
+      () => on.appMonitor(),
+      (monitor) =>
+        monitor?.status.conditions.some(
+          ({ type, status, reason, message }: Record<string, string>) =>
+            type === "Degraded" && status === "True" && reason === "AtCeiling" && message?.includes("Pod/hungry"),
+        ),
+    );
+    expect(await on.events("Pod", "hungry")).toContainEqual(expect.stringMatching(/^AtCeiling: .*maxMemory/));
+  });
+});
+
+async function grownTo(on: RealWorld, limit: string, cap: string): Promise<void> {
+  const pod = await on.eventually(
+    () => on.pod("hungry"),
+    (found) => confirmed(found).endsWith(`/${limit}`),
+  );
+  expect(asked(pod)).toMatch(new RegExp(`/${limit}$`));
+  expect(cgroupLimit(pod)).toBe(bytesOf(limit));
+  expect(restartsOf(pod)).toBe(0);
+  const told = await on.eventually(
+    () => on.events("Pod", "hungry"),
+    (said) => said.some((each) => each.startsWith("RaiseCapped")),
+  );
+  expect(told).toContainEqual(expect.stringContaining(`${cap} allows no more`));
+  const memory = await on.eventually(
+    () => on.appMemory("pod-hungry"),
+    (found) => found?.status.raises === 1,
+  );
+  const { intents = [], actions = [] } = memory?.status ?? {};
+  expect([...intents, ...actions][0].changes).toMatchObject([{ cappedBy: cap, to: { limit } }]);
+}
