@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkManifests } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
+import { memhogFlags } from "../cli/flags.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import { aligned } from "./align.ts";
 import { labelValues } from "./label-values.ts";
@@ -38,6 +39,15 @@ it.each(pages)("docs/%s: its links lead somewhere", (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, link = ""]) => link);
   const broken = links.filter((link) => globSync(join(docs, dirname(page), link)).length === 0);
   expect(broken).toEqual([]);
+});
+
+it("the guides name flags that there are", () => {
+  const { help = "" } = memhogFlags(["--help"], {});
+  const named = globSync("guides/*.md", { cwd: docs }).flatMap(
+    (page) => read(page).match(/--(?:prometheus|install)-[a-z-]+/g) ?? [],
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((flag) => !help.includes(`${flag} `))).toEqual([]);
 });
 
 it("the map of docs/architecture.md names files that there are", () => {
