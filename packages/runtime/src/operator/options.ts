@@ -56,8 +56,8 @@ export interface OperatorOptions {
   readonly instance?: string;
 
   /**
-   * "small" keeps Node's young generation at the size it has when the operator starts: some 20 MiB less, for more time spent on
-   * collecting when events come by the thousand. "as Node likes" changes nothing, so flags of Node's are yours. @default "small"
+   * "small" keeps Node's young generation at 1 MiB: some 20 MiB less, for more time spent on collecting when events come by the
+   * thousand. "as Node likes" changes nothing, so flags of Node's are yours. @default "small"
    */
   readonly memory?: "small" | "as Node likes";
 
