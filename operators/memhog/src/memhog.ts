@@ -16,6 +16,7 @@ import { operatorName } from "./api/names.ts";
 import { MemoryPoller } from "./observe/memory-poller.ts";
 import type { PrometheusTransport } from "./observe/prometheus/transport.ts";
 import { RaiseWitness } from "./observe/raise-witness.ts";
+import { UnderWay } from "./observe/under-way.ts";
 import { watches } from "./observe/watches.ts";
 import { History } from "./page/history.ts";
 import { pageSource } from "./page/page-source.ts";
@@ -71,7 +72,7 @@ export function memhogControllers(
     if (listening) history.note(pass.seen, pass.plan);
     reporter({ metrics: metrics(), onPass })(pass, ctx);
   };
-  const world = { memory, raises, nodes, report, onBroken: () => metrics()?.broken() };
+  const world = { memory, raises, underWay: new UnderWay(), nodes, report, onBroken: () => metrics()?.broken() };
   const page = pageSource({ address: pageBindAddress, history, metrics: () => memory.metrics(), ...(onPage && { onPage }) });
   const apps = controller(
     AppMemory,

@@ -11,6 +11,7 @@ import type { AppSeen } from "./model/seen.ts";
 import { monitorsByNamespace } from "./observe/kinds.ts";
 import { type ObserveContext, type ObserveWorld, observe } from "./observe/observe.ts";
 import type { RaiseWitness } from "./observe/raise-witness.ts";
+import type { UnderWay } from "./observe/under-way.ts";
 import type { Teller } from "./report/events.ts";
 
 /** What is needed of a reconciler's context. */
@@ -21,6 +22,7 @@ export interface ReconcileContext extends ObserveContext, Teller {
 
 export interface ReconcileWorld extends ObserveWorld {
   readonly raises: RaiseWitness;
+  readonly underWay: UnderWay;
   /** Everything that was seen, decided and done: Events, metrics, logs, the page (report/report.ts). */
   readonly report: (pass: Pass, ctx: Pick<ReconcileContext, "eventOn" | "log">) => void;
 }
@@ -35,10 +37,16 @@ export interface Pass {
 }
 
 export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, world: ReconcileWorld): Promise<Outcome> {
-  const seen = await observe(ref, ctx, world);
+  const observed = await observe(ref, ctx, world);
   const stored = ctx.get(AppMemory, ref);
-  if (seen === undefined || (stored === undefined && !isLookedAfter(seen))) return done();
+  if (observed === undefined || (stored === undefined && !isLookedAfter(observed))) {
+    world.underWay.note(ref, []);
+    return done();
+  }
+  // Counted, decided and noted without a pause: of several apps that are looked at at once only one gets the last free place (D3).
+  const seen = { ...observed, underWayElsewhere: world.underWay.elsewhere(ref, ctx) };
   const plan = decide(seen);
+  world.underWay.note(ref, plan.record.intents);
   const memory = await remember({ client: ctx.client, name: ref.name, stored }, seen, plan);
   const outcomes = await carryOut(ctx, seen.app, plan, { halted: () => pausedBy(seen, ctx) });
   for (const { ended, command } of outcomes) if (ended === "done") world.raises.note(command.intent.pod.uid);

@@ -4,7 +4,7 @@
 //     kinds.ts            what is watched, what is kept of it (facts/), and how it is found again
 //     app-of.ts           pod → app → key                 watches.ts     which change concerns which app
 //     memory-poller.ts    one question to Prometheus per interval (prometheus/), samples with their ages
-//     pods.ts, template.ts, policy.ts, abilities.ts, raise-witness.ts     the parts of what is seen
+//     pods.ts, template.ts, policy.ts, abilities.ts, raise-witness.ts, under-way.ts     the parts of what is seen
 //     observe.ts          puts them together
 //
 // Everything of an app is in one namespace, and nothing is looked up in another (promise T1): there is no place in which an
@@ -15,19 +15,13 @@ import { readRecord } from "../api/record.ts";
 import type { AppName, AppSeen, NamespaceLimits } from "../model/seen.ts";
 import { abilitiesOf } from "./abilities.ts";
 import { appMemoryName, appNamedBy, appOf, appText, parseApp } from "./app-of.ts";
-import {
-  autoscalersByTarget,
-  memoriesUnderWay,
-  monitorsByNamespace,
-  quotasByNamespace,
-  rangesByNamespace,
-  watchedPods,
-} from "./kinds.ts";
+import { autoscalersByTarget, monitorsByNamespace, quotasByNamespace, rangesByNamespace, watchedPods } from "./kinds.ts";
 import type { MemoryPoller } from "./memory-poller.ts";
 import { type KeptPod, kubeletsResizeAfterOomKill, podSeen, podsOf, vpaOf } from "./pods.ts";
 import { policiesFor } from "./policy.ts";
 import type { RaiseWitness } from "./raise-witness.ts";
 import { templateOf } from "./template.ts";
+import { UnderWay } from "./under-way.ts";
 
 /** What is needed of a reconciler's context. */
 export interface ObserveContext extends Pick<CachedObjects, "get" | "lookup"> {
@@ -42,6 +36,8 @@ export interface ObserveWorld {
   readonly raises: Pick<RaiseWitness, "ago">;
   /** Nodes are watched (see `watches`). Without them nothing is known about room on them, and no cap comes from them. */
   readonly nodes: boolean;
+  /** What was decided and may not be in the cache yet. @default nothing */
+  readonly underWay?: UnderWay;
   /** Told about every entry of an AppMemory that could not be read. @default nobody */
   readonly onBroken?: (where: string) => void;
 }
@@ -70,7 +66,7 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, world: Observ
     metrics: world.memory.metrics(),
     cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
     rival: rivalOf(app, kept, ctx),
-    underWayElsewhere: underWayElsewhere(ref, ctx),
+    underWayElsewhere: (world.underWay ?? new UnderWay()).elsewhere(ref, ctx),
     raisedAgoMs: world.raises.ago(everRaised(pods, record)),
   };
 }
@@ -113,15 +109,4 @@ function rivalOf(app: AppName, pods: readonly KeptPod[], cached: ObserveContext)
   if (vpa !== undefined) return { name: vpa, kind: "VPA" };
   const [hpa] = cached.lookup(autoscalersByTarget, `${app.namespace}/${appText(app)}`);
   return hpa && { name: `HorizontalPodAutoscaler/${hpa.metadata.name}`, kind: "HPA" };
-}
-
-/** What waits for room or for a person does not stand in anybody's way. */
-function underWayElsewhere({ namespace, name }: ObjectRef, cached: ObserveContext): number {
-  const others = cached
-    .lookup(memoriesUnderWay, "under way")
-    .filter(({ metadata }) => metadata.namespace !== namespace || metadata.name !== name);
-  const busy = others
-    .flatMap(({ status }) => status?.intents ?? [])
-    .filter((intent) => !intent.limitsApplied && !intent.waitingFor);
-  return busy.length;
 }
