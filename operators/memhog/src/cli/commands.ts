@@ -13,6 +13,7 @@ import {
 } from "@memhog/runtime";
 import { operatorName } from "../api/names.ts";
 import { explanationText } from "../explain/explanation.ts";
+import { manifests } from "../manifests.ts";
 import { memhogControllers, memhogKinds, memhogOperator } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
@@ -28,7 +29,10 @@ export async function obey(flags: MemhogFlags): Promise<void> {
   if (command === "explain") return explain(flags, rest);
   if (command === "crd") return console.log(await toYaml(...memhogKinds.map((kind) => crdOf(kind))));
   if (command === "rbac") return console.log(await toYaml(...rolesOf(flags)));
-  throw new NotReadyToStartError(`expected a command: explain, crd, rbac or none, found ${JSON.stringify(command)} → --help`);
+  if (command === "manifests") return console.log(await toYaml(...installOf(flags)));
+  throw new NotReadyToStartError(
+    `expected a command: explain, crd, rbac, manifests or none, found ${JSON.stringify(command)} → --help`,
+  );
 }
 
 async function run(flags: MemhogFlags): Promise<void> {
@@ -88,6 +92,14 @@ function configOf({ kubeconfig, context }: MemhogFlags["options"]): Pick<Operato
 /** What the operator may do: from the controllers themselves, so the two cannot drift. */
 function grantsOf(prometheus: PrometheusTransport, nodes: boolean): readonly Grant[] {
   return memhogControllers({ prometheus, nodes }, systemEnvironment()).controllers.flatMap(({ grants }) => grants);
+}
+
+/** Definitions, rights and the program, as `kubectl apply -k` would have them; for all namespaces on request. */
+function installOf({ options }: MemhogFlags): readonly object[] {
+  const folder = options.namespaces === "all" ? "cluster-wide/" : "operator/";
+  return Object.entries(manifests())
+    .filter(([path]) => (path.startsWith("crd/") || path.startsWith(folder)) && !path.endsWith("kustomization.yaml"))
+    .flatMap(([, objects]) => objects);
 }
 
 function rolesOf(flags: MemhogFlags): readonly object[] {

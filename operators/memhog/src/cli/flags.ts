@@ -80,7 +80,7 @@ const teaching = `Commands (none of them: run the operator):
   explain POD      why it acts, or does not, on this pod of the namespace; --output json for scripts
   crd              the definitions of AppMonitor and AppMemory, as YAML
   rbac             the service account, the Role and its binding; ClusterRoles with --all-namespaces
-  manifests        everything needed to run it in a cluster
+  manifests        everything needed to run it in a cluster; in all namespaces with --all-namespaces
 
 To begin with:
   1. annotate pods that have a memory limit:    app-monitor.kubedemo.com/monitor: "true"

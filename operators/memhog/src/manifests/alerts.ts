@@ -30,7 +30,7 @@ const alerts: readonly Alert[] = [
   },
   {
     alert: "MemhogMetricsUnavailable",
-    expr: 'sum(increase(memhog_prometheus_queries_total{outcome!="ok"}[10m])) > 0 unless sum(increase(memhog_prometheus_queries_total{outcome="ok"}[10m])) > 0',
+    expr: 'sum(increase(memhog_prometheus_queries_total{outcome!~"answered|partial"}[10m])) > 0 unless sum(increase(memhog_prometheus_queries_total{outcome=~"answered|partial"}[10m])) > 0',
     for: "5m",
     labels: { severity: "critical" },
     annotations: {
