@@ -86,7 +86,7 @@ describe.runIf(resizesInPlace)("caps on a real node (real Kubernetes: it has the
             type === "Degraded" && status === "True" && reason === "AtCeiling" && message?.includes("Pod/hungry"),
         ),
     );
-    expect(await on.events("Pod", "hungry")).toContainEqual(expect.stringMatching(/^AtCeiling: .*maxMemory/));
+    await on.told("Pod", /^AtCeiling: .*maxMemory/);
   });
 });
 
@@ -98,10 +98,7 @@ async function grownTo(on: RealWorld, limit: string, cap: string): Promise<void>
   expect(asked(pod)).toMatch(new RegExp(`/${limit}$`));
   expect(cgroupLimit(pod)).toBe(bytesOf(limit));
   expect(restartsOf(pod)).toBe(0);
-  const told = await on.eventually(
-    () => on.events("Pod", "hungry"),
-    (said) => said.some((each) => each.startsWith("RaiseCapped")),
-  );
+  const told = await on.told("Pod", /^RaiseCapped/);
   expect(told).toContainEqual(expect.stringContaining(`${cap} allows no more`));
   const memory = await on.eventually(
     () => on.appMemory("pod-hungry"),

@@ -82,11 +82,16 @@ export async function worldIn(cluster: Cinema, namespace: string, ...closes: rea
     appMemory: (name: string) => cluster.get({ apiVersion: "kubedemo.com/v1", kind: "AppMemory", metadata: { name, namespace } }),
     appMonitor: () =>
       cluster.get({ apiVersion: "kubedemo.com/v1", kind: "AppMonitor", metadata: { name: "johnny-cache", namespace } }),
-    /** Events about an object: "MemoryRaised: …". */
-    events: async (kind: string, name?: string): Promise<readonly string[]> => {
-      const all = await cluster.list({ apiVersion: "events.k8s.io/v1", kind: "Event" }, { namespace });
-      return all.map((event) => event as unknown as EventSaid).flatMap((event) => saidAbout(event, kind, name));
-    },
+    /** Waits until somebody said so about an object of this kind, "MemoryRaised: …"; answers with everything that was said. */
+    told: (kind: string, what: RegExp): Promise<readonly string[]> =>
+      cluster.eventually(
+        async () => {
+          const all = await cluster.list({ apiVersion: "events.k8s.io/v1", kind: "Event" }, { namespace });
+          return all.map((event) => event as unknown as EventSaid).flatMap((event) => saidAbout(event, kind));
+        },
+        (said) => said.some((each) => what.test(each)),
+        { ...patience, what: `${kind}: ${what}` },
+      ),
     /** Every state of the objects of a kind from now on, in the order in which the server had them. */
     film: <T extends Watched>(kind: Kind<T>): Promise<Filmed<T>> => film(client, kind, namespace),
     /** An operator of this namespace alone, that looks every five seconds. */
@@ -160,8 +165,8 @@ const memoryIn = (resources: Resources | undefined) => `${resources?.requests?.m
 interface EventSaid {
   readonly reason: string;
   readonly note: string;
-  readonly regarding: { readonly kind: string; readonly name: string };
+  readonly regarding: { readonly kind: string };
 }
 
-const saidAbout = ({ reason, note, regarding }: EventSaid, kind: string, name = regarding.name): readonly string[] =>
-  regarding.kind === kind && regarding.name === name ? [`${reason}: ${note}`] : [];
+const saidAbout = ({ reason, note, regarding }: EventSaid, kind: string): readonly string[] =>
+  regarding.kind === kind ? [`${reason}: ${note}`] : [];

@@ -55,10 +55,7 @@ describe.concurrent("the seeds' Deployment and johnny-cache (real Kubernetes: th
     expect(deployment.spec.template.spec.containers[0]?.resources?.limits).toEqual({ memory: "384Mi" }); // GitOps sees no drift
     const told = /^MemoryRaised: .*memhog 256Mi\/384Mi → 512Mi\/768Mi, in place \((ThresholdCrossed|WillRunOut): /;
     for (const kind of ["Pod", "Deployment", "AppMonitor"]) {
-      await on.eventually(
-        () => on.events(kind),
-        (said) => said.filter((each) => told.test(each)).length === 1,
-      );
+      expect((await on.told(kind, told)).filter((each) => told.test(each))).toHaveLength(1);
     }
   });
 
