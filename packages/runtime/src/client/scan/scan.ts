@@ -20,7 +20,7 @@ import { type IdleWatchdog, idleWatchdog } from "../watch/idle.ts";
 import type { WatchTools } from "../watch/watch.ts";
 import { JsonListReader } from "./json-reader.ts";
 import { BrokenListError, type ListReader } from "./list-reader.ts";
-import type { Protobuf } from "./protobuf-reader.ts";
+import { type Protobuf, protobufOf } from "./protobuf-reader.ts";
 
 const defaultIdleMs = 60_000;
 
@@ -34,19 +34,13 @@ export async function scanKind<T extends KubernetesObject>(
   using idle = idleWatchdog(tools.environment.clock, options.idleMs ?? defaultIdleMs, attempt);
   using either = anySignal([options.signal, idle.signal]);
   try {
-    const protobuf = options.knownFieldsOnly ? await protobufFor(kind) : undefined;
+    const protobuf = options.knownFieldsOnly ? protobufOf(kind) : undefined;
     const chunks = await open(attempt, kind, options, { ...tools, protobuf, signal: either.signal });
     const resourceVersion = await readAll(chunks, { take: typing(kind, take), idle, pause: tools.pause, protobuf });
     return { resourceVersion };
   } catch (error) {
     throw endOf(attempt, error, options.signal, idle.signal);
   }
-}
-
-/** Loaded on first use: it knows all fields of all built-in kinds by heart. Undefined for kinds that have no protobuf. */
-async function protobufFor(kind: Kind): Promise<Protobuf | undefined> {
-  const { protobufOf } = await import("./protobuf-reader.ts");
-  return protobufOf(kind);
 }
 
 interface Opening extends WatchTools {
