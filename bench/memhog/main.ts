@@ -45,7 +45,8 @@ figures.push(...(await measureAtScale(tree.program, sizes)));
 report("memhog-operator", figures, {
   ...conditions(),
   load: `${loadBefore} processes wanted a core in the minute before it began, ${load()} in the last minute of it (this bench and its clusters included)`,
-  operator: "a process of its own, plain JavaScript as in the image, no flags of Node's",
+  operator:
+    "a process of its own, plain JavaScript as in the image, with the heap that Node gives itself in the 256Mi of our manifests (259 MiB at most)",
   ...(values.quick
     ? {}
     : {
@@ -53,7 +54,7 @@ report("memhog-operator", figures, {
           "Kubernetes 1.37.1 with kubelet defaults, Prometheus scrapes every 5 s, --interval 5s; AppMonitor 75 %, × 2; 256Mi/384Mi; all ramps side by side",
       }),
   "at rest":
-    "simulated cluster in another process, scraped every 5 s, the default --interval of 15 s, one minute; one replica without --leader-elect, so there is no Lease",
+    "an API server of the simulator in another process, with apps of 20 pods that stand still, Prometheus played by the bench, the default --interval of 15 s, one minute; one replica without --leader-elect, so there is no Lease",
 });
 
 function wholeNumber(flag: string, text: string): number {

@@ -25,6 +25,12 @@ export interface OperatorProcessOptions {
   readonly interval: string;
 }
 
+/**
+ * In the pod of our manifests, whose limit is 256Mi, Node gives itself a heap of at most 259 MiB, and keeps it tidier than on a machine
+ * that has plenty. Here it is told so: the operator is measured as it runs in a cluster.
+ */
+const heap = "--max-heap-size=259";
+
 /** The sum of all series of a metric whose labels match. */
 export type Read = (metric: string, labels?: RegExp) => number;
 
@@ -48,7 +54,7 @@ export class OperatorProcess implements AsyncDisposable {
     const port = await freePort();
     const where = ["--all-namespaces", "--install-crds", "--kubeconfig", kubeconfig, "--prometheus-addr", prometheus];
     const ports = ["--metrics-bind-address", `127.0.0.1:${port}`, "--health-probe-bind-address", "0"];
-    const argv = [program, ...where, ...ports, "--interval", interval];
+    const argv = [heap, program, ...where, ...ports, "--interval", interval];
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
     const operator = new OperatorProcess(child, port);
     await until(
@@ -64,11 +70,11 @@ export class OperatorProcess implements AsyncDisposable {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) throw new Error(`the operator ended: ${this.#said}`);
   }
 
-  /** Resident memory in MiB now, and the highest it has been. */
-  memory(): { readonly rss: number; readonly peak: number } {
+  /** Resident memory in MiB now, what of it is not of a file (Node's program is, and is shared by all who run it), and the highest so far. */
+  memory(): { readonly rss: number; readonly own: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? Number.NaN) / 1024;
-    return { rss: mib("VmRSS"), peak: mib("VmHWM") };
+    return { rss: mib("VmRSS"), own: mib("RssAnon"), peak: mib("VmHWM") };
   }
 
   /** Seconds of the processor that it has used. */

@@ -14,8 +14,6 @@ export interface RampOptions {
   readonly namespace: string;
   /** "10Mi/s" */
   readonly rate: string;
-  /** What it holds at once: "100Mi". */
-  readonly start: string;
   /** Bytes in use at which it is over; it must have been allowed more by then, or it has been killed. */
   readonly goal: number;
 }
@@ -30,9 +28,8 @@ export interface RampResult {
 }
 
 /** Runs it to its goal or its end; the pod goes then. */
-export async function runRamp(cluster: Cluster, { name, namespace, rate, start, goal }: RampOptions): Promise<RampResult> {
-  const args = ["--start", start, "--ramp", rate];
-  const pod = hogPod({ name, args, limit: "384Mi", request: "256Mi", monitored: true });
+export async function runRamp(cluster: Cluster, { name, namespace, rate, goal }: RampOptions): Promise<RampResult> {
+  const pod = hogPod({ name, args: ["--ramp", rate], limit: "384Mi", request: "256Mi", monitored: true });
   const [applied] = await cluster.apply({ ...pod, metadata: { ...pod.metadata, namespace } });
   try {
     const seen = await follow(await cgroupOfPod(cluster, name, namespace), goal);
