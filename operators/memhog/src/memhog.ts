@@ -17,7 +17,7 @@ import { MemoryPoller } from "./observe/memory-poller.ts";
 import type { PrometheusTransport } from "./observe/prometheus/transport.ts";
 import { RaiseWitness } from "./observe/raise-witness.ts";
 import { UnderWay } from "./observe/under-way.ts";
-import { watches } from "./observe/watches.ts";
+import { knowsOther, watches } from "./observe/watches.ts";
 import { History } from "./page/history.ts";
 import { pageSource } from "./page/page-source.ts";
 import { type Pass, type ReconcileContext, reconcile } from "./reconcile.ts";
@@ -78,6 +78,7 @@ export function memhogControllers(
     AppMemory,
     {
       name: operatorName,
+      when: knowsOther,
       watches: watches({ nodes }),
       sources: [memory.source, ...(listening ? [page] : [])],
       may: rightsToAct,

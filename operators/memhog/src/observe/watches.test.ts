@@ -9,9 +9,10 @@ import {
 } from "@memhog/runtime";
 import { aDeployment, aNode, anObject, aPod } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
+import { AppMemory } from "../api/app-memory.ts";
 import { monitorAnnotation } from "../api/names.ts";
 import { asKept, cachedObjects, johnnyCache } from "./cached.fixture.ts";
-import { watches } from "./watches.ts";
+import { knowsOther, watches } from "./watches.ts";
 
 const annotations = { [monitorAnnotation]: "true" };
 const owner = (kind: string, name: string) => ({ apiVersion: "apps/v1", kind, name, uid: `uid-${name}`, controller: true });
@@ -80,5 +81,25 @@ describe("a change", () => {
     expect(kinds(true)).toContain("Node");
     expect(kinds(false)).not.toContain("Node");
     expect(watches({ nodes: false }).every(({ kind }) => kind.namespaced)).toBe(true);
+  });
+});
+
+describe("a change of an AppMemory", () => {
+  const memory = (status: NonNullable<AppMemory["status"]>) =>
+    anObject<AppMemory>(AppMemory, { metadata: { name: "pod-bare" }, spec: { app: "Pod/bare" }, status });
+  const previous = memory({ reason: "NoSample", phase: "Watching", raises: 1 });
+  it.each([
+    {
+      name: "matters if it is about what is known",
+      status: { reason: "NoSample", phase: "Watching", raises: 2 } as const,
+      is: true,
+    },
+    {
+      name: "L1: does not if it is in words only",
+      status: { reason: "BelowThreshold", phase: "Waiting", raises: 1 } as const,
+      is: false,
+    },
+  ])("$name", ({ status, is }) => {
+    expect(knowsOther({ type: "changed", previous, object: memory(status), initial: false } as never)).toBe(is);
   });
 });

@@ -138,3 +138,16 @@ function hasNewRoom({ type, object, previous }: Change<ObjectOf<typeof ResourceQ
     return before === undefined || hard !== before.hard || used < before.used;
   });
 }
+
+/**
+ * Whether what an app's memory knows is other than before. Its words (phase, reason, conditions) are for people and wake nobody: two of us that
+ * see different samples would otherwise contradict each other as fast as the server can write (promise L1).
+ */
+export function knowsOther({ type, object, previous }: Change<AppMemory>): boolean {
+  return type !== "changed" || !equals(knowledgeIn(object), knowledgeIn(previous));
+}
+
+function knowledgeIn({ metadata, spec, status = {} }: Stored<AppMemory>) {
+  const { phase, reason, container, limit, wanted, applied, conditions, ...record } = status;
+  return { record, spec, deleted: metadata.deletionTimestamp, owners: metadata.ownerReferences };
+}

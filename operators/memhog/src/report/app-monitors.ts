@@ -59,6 +59,8 @@ export function appMonitors({ metrics, ...options }: AppMonitorsOptions) {
   return controller(
     AppMonitor,
     {
+      // Not by what its own status says: two of us that see different things would answer each other for ever (promise L1).
+      when: isOtherMonitor,
       watches: [
         { kind: PodView, map: inNamespace, when: isOtherPod },
         { kind: AppMemory, map: inNamespace, when: isOtherMemory },

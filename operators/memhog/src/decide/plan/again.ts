@@ -3,9 +3,8 @@
 import type { Verdict } from "../../model/plan.ts";
 import type { AppRecord } from "../../model/record.ts";
 import type { AppSeen } from "../../model/seen.ts";
-import { copyFor, copyPatienceMs } from "./copy-pod.ts";
+import { copyAge, copyFor, copyPatienceMs } from "./copy-pod.ts";
 import type { Braked } from "./pace.ts";
-import { since } from "./progress.ts";
 
 export function againIn(
   seen: AppSeen,
@@ -19,7 +18,7 @@ export function againIn(
   const brakes = [...held].flatMap(({ forMs }) => (forMs === undefined ? [] : [forMs]));
   const copies = record.intents.flatMap((intent) => {
     const copy = intent.road === "CopyPod" ? copyFor(seen, intent) : undefined;
-    return copy === undefined || copy.ready || copy.deleting ? [] : [copyPatienceMs - since(seen, copy.createdAtMs)];
+    return copy === undefined || copy.ready || copy.deleting ? [] : [copyPatienceMs - copyAge(seen, intent, copy)];
   });
   const ahead = [...cooldowns, ...brakes, ...copies].filter((ms) => ms > 0);
   return ahead.length === 0 ? undefined : Math.min(...ahead);

@@ -6,7 +6,7 @@ import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 import { asBarePod } from "./stage.fixture.ts";
 
-const intent = anIntent({ road: "CopyPod", id: "pod-1/CopyPod/768Mi/1", copy: "memhog-autoscaled" });
+const intent = anIntent({ road: "CopyPod", id: "pod-1/CopyPod/768Mi/1", copy: "memhog-autoscaled", atMs: now - 301_000 });
 const hungry = aContainerSeen({ samples: samplesOf([300, 300]) });
 const original = (different: Partial<PodSeen> = {}) => aPodSeen({ name: "memhog", containers: [hungry], ...different });
 const bigger = aContainerSeen({ limit: mib(768), request: mib(512), appliedLimit: mib(768), appliedRequest: mib(512) });
@@ -42,6 +42,16 @@ describe("step by step", () => {
     expect(commands).toMatchObject(next);
     expect(commands).toHaveLength(next.length);
     expect(record.intents).toHaveLength(1);
+  });
+
+  it.each([
+    { name: "we made it a minute ago by a clock that does not step", world: { raisedAgoMs: new Map([["pod-1", 60_000]]) } },
+    {
+      name: "it was decided a minute ago: the API server's clock is another",
+      world: { record: aRecord({ intents: [{ ...intent, atMs: now - 60_000 }] }) },
+    },
+  ])("M5: a copy keeps its five minutes: $name", ({ world: different }) => {
+    expect(decide(world([original(), copy(old)], different)).commands).toEqual([]);
   });
 
   it("a copy that was given up is deleted even if it becomes Ready at the last moment: the record says so (C4)", () => {
@@ -90,7 +100,7 @@ describe("a refusal", () => {
 
   it("is waited out where the copy is there: neither forgotten nor a hot loop", () => {
     const pods = [original(), copy()];
-    const record = aRecord({ intents: [refused] });
+    const record = aRecord({ intents: [{ ...refused, atMs: now - 1_000 }] });
     expect(decide(world(pods, { record }))).toMatchObject({ commands: [], settled: [], summary: { reason: "Refused" } });
     expect(decide(world(pods, { record, nowMs: now + 300_000 })).commands).toMatchObject([{ why: "Replaced" }]);
   });

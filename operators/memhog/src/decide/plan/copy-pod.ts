@@ -11,7 +11,7 @@
 import { dnsSubdomain } from "@memhog/runtime";
 import type { Intent } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
-import { ended, goingOn, isRefused, live, minutes, type Progress, podOf, since, waiting } from "./progress.ts";
+import { ended, goingOn, isRefused, live, minutes, type Progress, podOf, since, sinceMade, waiting } from "./progress.ts";
 
 /** So long a copy may take to become Ready. */
 export const copyPatienceMs = minutes(5);
@@ -27,8 +27,12 @@ export function copyProgress(seen: AppSeen, intent: Intent): Progress {
   if (isRefused(intent)) return tryAgainLater(seen, intent);
   if (copy.deleting) return waiting(intent, "a copy that is being deleted to be gone");
   if (copy.ready) return replacing(intent, original);
-  return since(seen, copy.createdAtMs) < copyPatienceMs ? waiting(intent, "the copy to be Ready") : givingUp(intent, copy);
+  return copyAge(seen, intent, copy) < copyPatienceMs ? waiting(intent, "the copy to be Ready") : givingUp(intent, copy);
 }
+
+/** No copy is older than the intent to make it, whose time is ours: so it matters not if our clock is another than the server's. */
+export const copyAge = (seen: AppSeen, intent: Intent, copy: PodSeen): number =>
+  Math.min(sinceMade(seen, intent, copy), since(seen, intent.atMs));
 
 /** The bigger copy that this intent made, if it is there. */
 export const copyFor = (seen: AppSeen, intent: Intent): PodSeen | undefined =>
@@ -37,7 +41,7 @@ export const copyFor = (seen: AppSeen, intent: Intent): PodSeen | undefined =>
 function alone(seen: AppSeen, intent: Intent, copy: PodSeen): Progress {
   if (copy.ready) return ended(intent, "Applied", `replaced by ${copy.name}`);
   if (!live(copy)) return ended(intent, "Abandoned", "the pod and its copy are gone");
-  return since(seen, copy.createdAtMs) < copyPatienceMs
+  return copyAge(seen, intent, copy) < copyPatienceMs
     ? waiting(intent, "the copy to be Ready")
     : ended(intent, "NotReady", "the original is gone, and its copy is not Ready");
 }

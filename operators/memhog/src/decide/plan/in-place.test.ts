@@ -116,6 +116,11 @@ describe("an open intent", () => {
     expect(commands).toEqual([]);
   });
 
+  it("M5: is learned for pods that are made later, also while our clock is behind the API server's", () => {
+    const createdAtMs = now + 3_600_000;
+    expect(decide(seen(sizes(768, 512), { createdAtMs })).record.learned).toMatchObject([{ limit: mib(768), atMs: createdAtMs }]);
+  });
+
   it("counts as a raise, and is learned, once its limits are confirmed; the request may still wait for room", () => {
     const { record, summary } = decide(seen(sizes(768, 256), { node: full }));
     expect(record).toMatchObject({ raises: 1, learned: [{ limit: mib(768) }], given: [{ uid: "pod-1", limit: mib(768) }] });

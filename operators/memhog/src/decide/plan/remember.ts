@@ -24,9 +24,9 @@ export function withAction(record: AppRecord, intent: Intent, { nowMs, outcome, 
 }
 
 /** The memory has arrived: it is what new pods of the app start with. What was known before is no new raise. */
-export function withRaise(record: AppRecord, { changes, reason }: Intent, nowMs: number): AppRecord {
+export function withRaise(record: AppRecord, { changes, reason }: Intent, atMs: number): AppRecord {
   const raises = record.raises + (reason === "LearnedBefore" ? 0 : 1);
-  return { ...record, raises, learned: changes.reduce((list, change) => withLearned(list, change, nowMs), record.learned) };
+  return { ...record, raises, learned: changes.reduce((list, change) => withLearned(list, change, atMs), record.learned) };
 }
 
 export interface Ending {

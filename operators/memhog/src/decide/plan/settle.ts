@@ -40,7 +40,7 @@ function add(seen: AppSeen, sum: Settlement, intent: Intent): Settlement {
   const progress = orInfeasible(seen, sum.record, progressOf(seen, intent));
   const intents = sum.record.intents.flatMap((one) => (one !== intent ? [one] : progress.open ? [progress.intent] : []));
   const given = withGiven({ ...sum.record, intents }, progress.given ?? []);
-  const record = progress.arrived ? withRaise(given, progress.intent, seen.nowMs) : given;
+  const record = progress.arrived ? withRaise(given, progress.intent, learnedAt(seen)) : given;
   const arrived = progress.arrived ? [...sum.arrived, progress.intent] : sum.arrived;
   return end(seen, { ...sum, record, arrived }, progress);
 }
@@ -89,3 +89,6 @@ function isFirst(command: Command): boolean {
   if (command.do === "resize") return command.step !== "requests";
   return command.do === "createCopy" || command.do === "patchTemplate";
 }
+
+/** Pods that are there are not made later, whatever our clock says: an hour behind, it would take all of them for new ones (M5). */
+const learnedAt = ({ nowMs, pods }: AppSeen): number => Math.max(nowMs, ...pods.map(({ createdAtMs }) => createdAtMs));

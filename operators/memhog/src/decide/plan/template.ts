@@ -15,6 +15,7 @@ import {
   notTakenUp,
   type Progress,
   since,
+  sinceMade,
   takenUpWithinMs,
   waiting,
 } from "./progress.ts";
@@ -58,7 +59,7 @@ function oneByOne(seen: AppSeen, template: TemplateSeen, intent: Intent): Progre
   const old = pods.filter((pod) => tooSmall(pod, intent.changes));
   const replaced = pods.filter((pod) => !old.includes(pod));
   const unready = replaced.filter((pod) => !pod.ready);
-  if (unready.some((pod) => since(seen, pod.createdAtMs) >= replacementPatienceMs)) {
+  if (unready.some((pod) => sinceMade(seen, intent, pod) >= replacementPatienceMs)) {
     return ended(intent, "NotReady", "a pod of the new size does not become Ready");
   }
   const settling = unready.length > 0 || pods.length < template.replicas || seen.pods.some((pod) => pod.deleting);
