@@ -1,0 +1,54 @@
+// A world at rest costs nothing, and the kill switch stops everything. On the simulator: a hundred loops are minutes of real time.
+import { Pod } from "@memhog/runtime";
+import { expect, it } from "vitest";
+import { monitorAnnotation } from "../api/names.ts";
+import { effectsOf, isEffect } from "./effects.fixture.ts";
+import { sizeOf } from "./hogs.fixture.ts";
+import { home, minutes, world } from "./world.fixture.ts";
+
+it("E1: not a single write in a hundred loops at rest, Events included", async () => {
+  await using w = await world();
+  await w.monitor();
+  await w.deployment("web", { replicas: 2 });
+  await w.pod("hungry", { memory: "ramp 2Mi/s to 320Mi" });
+  await w.pod("modest", { memory: "sawtooth 50Mi to 200Mi every 60s" });
+  const { voice } = w.start();
+  await w.pass(minutes(5));
+  expect(voice.writes.length).toBeGreaterThan(10);
+  const [said, passes] = [voice.said.length, w.passes.length];
+  await w.pass(100 * 5_500);
+  expect(w.passes.length - passes).toBeGreaterThanOrEqual(300);
+  expect(voice.said.slice(said)).toEqual([]);
+});
+
+it("E4: paused, nothing is touched; what was under way stays where it is, and goes on afterwards", async () => {
+  await using w = await world();
+  await w.monitor({ strategy: "Redeploy" });
+  // Its copy needs a while to be Ready: time to pause in between.
+  await w.pod("hungry", { annotations: { "simulator.memhog.dev/ready.main": "after 20s" }, probe: true });
+  const operator = w.start();
+  await w.pass(15_000);
+  expect((await w.pods()).map(({ metadata }) => metadata.name)).toEqual(["hungry", "hungry-autoscaled"]);
+  const before = operator.voice.writes.length;
+  await w.monitor({ strategy: "Redeploy", paused: true });
+  await w.pass(minutes(5));
+  // The one write is the line that says so, in the AppMemory; and the AppMonitor says it too.
+  expect(operator.voice.writes.slice(before).filter(isEffect)).toEqual([]);
+  expect((await w.memory("pod-hungry"))?.status).toMatchObject({ reason: "Paused", intents: [{ road: "CopyPod" }] });
+  await w.monitor({ strategy: "Redeploy", paused: false });
+  await w.pass(minutes(1));
+  expect((await w.pods()).map((pod) => [pod.metadata.name, sizeOf(pod)])).toEqual([["hungry-autoscaled", "512Mi/768Mi"]]);
+});
+
+it('E4: the annotation "false" stops everything, too', async () => {
+  await using w = await world();
+  await w.monitor();
+  await w.pod("hungry", { memory: "ramp 1Mi/s to 700Mi" });
+  const operator = w.start();
+  await w.pass(60_000);
+  const body = { metadata: { annotations: { [monitorAnnotation]: "false" } } };
+  await w.client.patch(Pod, { namespace: home, name: "hungry" }, { type: "merge", body });
+  await w.pass(minutes(4));
+  expect(effectsOf([operator])).toEqual({});
+  expect(sizeOf((await w.pods())[0] as Pod)).toBe("256Mi/384Mi");
+});
