@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@memhog/runtime/testing";
-import { request } from "undici";
 import { writeOperatorTree } from "../../tools/operator-tree.ts";
 
 /** The files of the operator, for as long as they are needed. */
@@ -102,8 +101,7 @@ export class OperatorProcess implements AsyncDisposable {
   }
 
   async #scrape(): Promise<string> {
-    const { body } = await request(`http://127.0.0.1:${this.#metricsPort}/metrics`);
-    return body.text();
+    return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
   }
 }
 
