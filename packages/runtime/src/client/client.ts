@@ -83,7 +83,7 @@ export interface ScanOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Fields that this runtime has no name for may be left out: then a built-in kind comes three times as fast. @default false */
+  /** Fields that this runtime has no name for may be left out: then a built-in kind may come in protobuf, which servers write faster. @default false */
   readonly knownFieldsOnly?: boolean | undefined;
   /** Milliseconds without a byte before it is given up (IdleWatchError). @default 60 s */
   readonly idleMs?: number | undefined;
@@ -168,7 +168,7 @@ export interface Client extends AsyncDisposable {
   ): Promise<{ readonly resourceVersion: string }>;
   /** Changes as they happen, until the server ends the watch. One connection, no reconnect: that is the cache's trade. */
   watch<T extends Some>(kind: K<T>, o?: WatchOptions<T>): AsyncIterable<WatchEvent<T>>;
-  /** The same by calling back, which is twice as fast. For caches; clients made by hand need not have it. */
+  /** The same by calling back, without promises for each event. For caches; clients made by hand need not have it. */
   follow?<T extends Some>(kind: K<T>, take: (event: WatchEvent<T>) => void, o?: WatchOptions<T>): Promise<void>;
 
   /** With `subresource: "eviction"` the object's name is the pod's. @throws AlreadyExistsError, InvalidError */

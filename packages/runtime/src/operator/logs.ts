@@ -40,7 +40,7 @@ const require = createRequire(import.meta.url);
 /** A logger for this process. Make one, in `main`, and pass it down. */
 export function makeLogger(options: LogOptions): OperatorLogger {
   const { name, verbosity = 0, clock, format = process.stderr.isTTY ? "text" : "json" } = options;
-  // Loaded here and not above: who brings a logger of their own need not pay for this one (8 MiB).
+  // Loaded here and not above: who brings a logger of their own need not pay for this one (10 MiB).
   const { pino } = require("pino") as typeof Pino;
   // Synchronous: a process that exits because it lost its lease must not lose the line that says so.
   const standardError = pino.destination({ dest: 2, sync: true });

@@ -39,7 +39,7 @@ export function thisProcess(): ProcessHooks {
  * Node's young generation begins at 1 MiB and doubles in busy moments, one of which is loading a program: 16 MiB by then, and
  * up to 32 later; and the old one may double before it is looked through. Here the former is emptied once, shrunk and kept
  * so, and the latter may grow by half. Garbage is then collected in more and shorter pauses: the right trade for a process
- * that mostly waits. It takes some 50 ms, before anybody waits for us.
+ * that mostly waits. It takes a moment (0.1 s on a busy machine), before anybody waits for us.
  */
 function saveMemory(): void {
   setFlagsFromString("--semi-space-growth-factor=1");

@@ -1,8 +1,7 @@
 // All objects of a kind as of one moment, handed over one by one while they come in. This is how caches begin.
 //
-// Measured on one server with 5,000 pods (docs/bench-runtime.md): a list in one piece takes half the time of the same
-// objects streamed as watch events, because the server flushes after each event; and in protobuf a third of that again,
-// because writing JSON is most of what a server does for a list. Since 1.33 servers write lists without holding
+// Measured on one server with 5,000 pods (the floor rows of docs/bench-runtime.md): a list in one piece takes about 0.6 of the
+// time of the same objects streamed as watch events, and in protobuf about half of that again. Since 1.33 servers write lists without holding
 // them in memory as a whole, and so do we at this end: an object is parsed, projected and forgotten.
 //
 // Protobuf has no names of fields. What this runtime does not know (a field of a newer Kubernetes) cannot be handed on, so
