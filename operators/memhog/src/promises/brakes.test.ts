@@ -21,10 +21,10 @@ describe("G1, G2: more memory is not the answer to everything", () => {
     expect((await w.memory("pod-leaky"))?.status).toMatchObject({ phase: "Stopped", reason: "SuspectedLeak", raises: 2 });
     expect(await sizes(w)).toEqual(["1Gi/1536Mi"]);
     const before = effectsOf([operator]);
-    await w.pass(minutes(5));
+    await w.pass(minutes(2));
     expect(effectsOf([operator])).toEqual(before);
     await w.monitor({ maxRaisesPerHour: 3, cooldownSeconds: 0 });
-    await w.pass(minutes(4));
+    await w.pass(minutes(2));
     expect(await sizes(w)).not.toEqual(["1Gi/1536Mi"]);
   });
 

@@ -14,7 +14,7 @@ interface Run {
   readonly journal?: boolean;
 }
 
-/** A bare pod that is redeployed and one that leaks slowly, under faults for two minutes and without for three. */
+/** A bare pod and a Deployment that are redeployed, under faults for a minute and a half, and without for two. */
 async function run({ seed = 1, shares = {}, journal = false }: Run = {}) {
   await using w = await world({ seed, shares, journal });
   const counted = census(w);
@@ -22,10 +22,10 @@ async function run({ seed = 1, shares = {}, journal = false }: Run = {}) {
   await w.pod("hungry", { memory: "ramp 2Mi/s from 250Mi to 320Mi" });
   await w.deployment("web", { memory: "ramp 2Mi/s from 250Mi to 320Mi" });
   w.start();
-  await w.pass(minutes(2));
+  await w.pass(90_000);
   const spoiled = w.faults.count;
   w.faults.plan = () => undefined;
-  await w.pass(minutes(3));
+  await w.pass(minutes(2));
   const [bare, deployed] = [await endOf(w, "pod-hungry"), await endOf(w, "deployment-web")];
   const { oomKills, leastReady } = counted;
   const story = { bare, deployed, effects: effectsIn(w.heard), oomKills, leastReady };

@@ -13,7 +13,7 @@ const MiB = 1024 * 1024;
 const kinds = [
   { name: "constant", memory: "100Mi", limits: [384] },
   { name: "sawtooth", memory: "sawtooth 100Mi to 270Mi every 10m", limits: [384] },
-  { name: "ramp", memory: "ramp 1Mi/s to 500Mi", limits: [768] },
+  { name: "ramp", memory: "ramp 500Ki/s to 500Mi", limits: [768] },
   { name: "creep", memory: "ramp 300Ki/s to 700Mi", limits: [1536] },
   { name: "leak", memory: "leak 500Ki/s from 100Mi", limits: [1536] },
 ];
@@ -21,7 +21,7 @@ const kinds = [
 describe(`${hours} hours of fifty pods`, () => {
   it("few writes, no kill but of what leaks, and every leak is called one", { timeout: 900_000 }, async () => {
     const specs = [1, 2].map((node) => ({ name: `node-${node}`, capacity: { memory: "100Gi" } }));
-    await using w = await world({ nodes: { specs, leaseRenewMs: 30_000 }, intervalMs: 30_000, scrapeMs: 15_000 });
+    await using w = await world({ nodes: { specs, leaseRenewMs: 30_000 }, intervalMs: 60_000, scrapeMs: 30_000 });
     const counted = census(w);
     await w.monitor({ maxRaisesPerHour: 2 });
     const names = kinds.flatMap(({ name }) => Array.from({ length: 10 }, (_, at) => `${name}-${at}`));

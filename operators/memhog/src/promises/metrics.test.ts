@@ -18,12 +18,12 @@ async function spoiled(faults: PrometheusFaults, memory: string) {
   await w.monitor();
   await w.pod("hungry", { memory });
   const operator = w.start();
-  await w.pass(minutes(3));
+  await w.pass(100_000);
   const did = effectsOf([operator]);
   const reason = (await w.memory("pod-hungry"))?.status?.reason;
   const ready = await readiness(w);
   for (const name of Object.keys(faults)) Object.assign(w.cluster.prometheus.faults, { [name]: undefined });
-  await w.pass(minutes(2));
+  await w.pass(minutes(1));
   return { did, reason, ready, in: await sizes(w) };
 }
 
@@ -89,20 +89,20 @@ describe("M5: the wall clock of the operator steps by an hour", () => {
     { strategy: "Redeploy", hours: 1 },
     { strategy: "Redeploy", hours: -1 },
   ])("$hours h, $strategy: no raise before its time, and none is forgotten", async ({ strategy, hours }) => {
-    await using w = await world({ intervalMs: 30_000, scrapeMs: 15_000 });
+    await using w = await world({ intervalMs: 60_000, scrapeMs: 30_000 });
     await w.monitor({ strategy, cooldownSeconds: 600 });
     await w.pod("hungry", { memory: "300Mi" });
     const operator = w.start();
-    await w.pass(minutes(2));
+    await w.pass(minutes(3));
     expect(await sizes(w)).toEqual(["512Mi/768Mi"]);
     operator.stepWallClock(hours * 3_600_000);
     // From now on 300Mi of 768Mi are too much: the next raise is due when the cooldown is over.
     await w.monitor({ strategy, cooldownSeconds: 600, memThresholdPercent: 30 });
-    await w.pass(minutes(6));
+    await w.pass(minutes(5));
     expect(await sizes(w)).toEqual(["512Mi/768Mi"]);
     expect((await w.memory("pod-hungry"))?.status?.reason).toBe("CoolingDown");
     // Set back, it is an hour until the record can be believed again.
-    await w.pass(minutes(hours < 0 ? 66 : 6));
+    await w.pass(minutes(hours < 0 ? 68 : 8));
     expect(await sizes(w)).toEqual(["1Gi/1536Mi"]);
   });
 });

@@ -1,0 +1,22 @@
+// What people, backups and other versions of us may leave in an AppMemory. On the simulator, as its neighbours.
+import { expect, it } from "vitest";
+import { AppMemory } from "../api/app-memory.ts";
+import { sizeOf } from "./hogs.fixture.ts";
+import { home, minutes, world } from "./world.fixture.ts";
+
+it("E3: a memory that cannot be read is counted and mended, and stops nobody else", async () => {
+  await using w = await world();
+  await w.monitor();
+  await w.pod("spoiled");
+  const { program } = w.start();
+  await w.pass(minutes(1));
+  const learned = [{ container: "main", limit: "as much as it takes", at: "2026-01-01T00:00:00Z" }];
+  const ref = { namespace: home, name: "pod-spoiled" };
+  await w.client.patch(AppMemory, ref, { type: "merge", body: { status: { learned } } }, { subresource: "status" });
+  await w.pod("hungry");
+  await w.pass(minutes(1));
+  expect((await w.pods()).map(sizeOf)).toEqual(["512Mi/768Mi", "512Mi/768Mi"]);
+  expect((await w.memory("pod-spoiled"))?.status).toMatchObject({ reason: "BelowThreshold", raises: 1 });
+  expect((await w.memory("pod-spoiled"))?.status?.learned ?? []).toEqual([]);
+  expect((await program.metrics.text()).body).toMatch(/^memhog_broken_records_total [1-9]/m);
+});
