@@ -1,5 +1,5 @@
-// Bad metrics, and what becomes of the pods: nothing, unless the samples that are right say otherwise. Each test first shows that the
-// same pod is raised when metrics are good again: otherwise it would only show an operator that does nothing.
+// Bad metrics, and what becomes of the pods: nothing, unless the samples that are right say otherwise. In M1 and M2 the same pod is
+// raised once metrics are good again: otherwise they would only show an operator that does nothing.
 // On the simulator alone: a real Prometheus does not lie on request.
 import { lies, type PrometheusFaults } from "@memhog/simulator";
 import { describe, expect, it } from "vitest";
