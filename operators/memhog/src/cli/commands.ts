@@ -99,7 +99,7 @@ function installOf({ options }: MemhogFlags): readonly object[] {
   const folder = options.namespaces === "all" ? "cluster-wide/" : "operator/";
   return Object.entries(manifests())
     .filter(([path]) => (path.startsWith("crd/") || path.startsWith(folder)) && !path.endsWith("kustomization.yaml"))
-    .flatMap(([, objects]) => objects);
+    .flatMap(([, content]) => (typeof content === "string" ? [] : content)); // words are for the folder
 }
 
 function rolesOf(flags: MemhogFlags): readonly object[] {
