@@ -4,7 +4,7 @@
 //   on a node   hogs on a real node, a real Prometheus, the operator in a process of its own: how soon, how often, how much (on-a-node.ts)
 //   deciding    decide() by itself (deciding.ts)
 //   at scale    memory, processor, writes and queries of the operator at rest, on a simulated cluster (at-scale.ts)
-//   worlds      the laws of decide() in random worlds: only if asked for, a million take half an hour (worlds.ts)
+//   worlds      the laws of decide() in random worlds: only if asked for, a million take some minutes (worlds.ts)
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { conditions, type Figure, report } from "../report.ts";
