@@ -6,13 +6,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@memhog/runtime/testing";
 import { writeOperatorTree } from "../../tools/operator-tree.ts";
+import { atTheEnd } from "./at-the-end.ts";
 
 /** The files of the operator, for as long as they are needed. */
 export function operatorTree(): { readonly program: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), "bench-memhog-"));
   writeOperatorTree(folder);
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  return { program: join(folder, "src/main.js"), [Symbol.dispose]: remove };
+  const tie = atTheEnd(remove);
+  return {
+    program: join(folder, "src/main.js"),
+    [Symbol.dispose]() {
+      tie[Symbol.dispose]();
+      remove();
+    },
+  };
 }
 
 export interface OperatorProcessOptions {
@@ -37,11 +45,13 @@ export class OperatorProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #metricsPort: number;
   readonly #exited: Promise<void>;
+  readonly #tie: Disposable;
   #said = "";
 
   private constructor(child: ChildProcess, metricsPort: number) {
     this.#child = child;
     this.#metricsPort = metricsPort;
+    this.#tie = atTheEnd(() => child.kill("SIGKILL"));
     this.#exited = new Promise((done) => child.once("exit", () => done()));
     child.stderr?.on("data", (data) => {
       this.#said = (this.#said + data).slice(-4_000);
@@ -98,6 +108,7 @@ export class OperatorProcess implements AsyncDisposable {
     const impatience = setTimeout(() => this.#child.kill("SIGKILL"), 20_000);
     if (this.#child.exitCode === null && this.#child.signalCode === null) await this.#exited;
     clearTimeout(impatience);
+    this.#tie[Symbol.dispose]();
   }
 
   async #scrape(): Promise<string> {

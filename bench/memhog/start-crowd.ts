@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { atTheEnd } from "./at-the-end.ts";
 
 export interface Crowd extends AsyncDisposable {
   readonly kubeconfig: string;
@@ -18,6 +19,10 @@ export async function startCrowd(): Promise<Crowd> {
   const kubeconfig = join(folder, "kubeconfig");
   const argv = [join(import.meta.dirname, "crowd-server.ts"), kubeconfig];
   const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "inherit"] });
+  const tie = atTheEnd(() => {
+    child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
@@ -39,6 +44,7 @@ export async function startCrowd(): Promise<Crowd> {
       const impatience = setTimeout(() => child.kill("SIGKILL"), 10_000);
       await exited;
       clearTimeout(impatience);
+      tie[Symbol.dispose]();
       rmSync(folder, { recursive: true, force: true });
     },
   };
