@@ -1,5 +1,6 @@
 // Pods for two kubelets: what they are, until when to wait, and what of their status can be compared.
 import { type Client, type ObjectRef, Pod, type PodSpec, type Stored } from "@memhog/runtime";
+import { eventually } from "@memhog/runtime/testing";
 
 export interface Scenario {
   readonly name: string;
@@ -49,6 +50,18 @@ const limitIs = (limit: string) => (pod: Stored<Pod>) =>
   mainOf(pod)?.resources?.limits?.memory === limit && conditionOf(pod, "PodResizeInProgress") === undefined;
 
 const forever = "exec sleep 100000";
+
+/** Another pod on the same node, with a request of its own, running. */
+async function neighbourOf(client: Client, { namespace = "default", name }: ObjectRef, spec: PodSpec): Promise<void> {
+  const [main] = spec.containers;
+  if (main === undefined || spec.nodeName === undefined) throw new TypeError("expected a pod with a container, on a node");
+  const { image, imagePullPolicy = "Never", command = [] } = main;
+  const container = { name: "main", image, imagePullPolicy, command, resources: memory("64Mi", "32Mi") };
+  const metadata = { namespace, name: `${name}-neighbour` };
+  const pod = { nodeName: spec.nodeName, terminationGracePeriodSeconds: 1, containers: [container] } as PodSpec;
+  await client.create(Pod, { metadata, spec: pod });
+  await eventually(() => client.get(Pod, metadata), isReady);
+}
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -214,9 +227,10 @@ export const scenarios: readonly Scenario[] = [
     pod: onePod(forever, { resources: memory("20Gi", "64Mi") }),
     until: isReady,
     after: {
-      // Nearly all of the node, of which other pods have some.
+      // All of the node, of which a neighbour has some.
       act: async (client, ref) => {
         const { spec } = await client.get(Pod, ref);
+        await neighbourOf(client, ref, spec);
         const node = JSON.parse(await client.request({ path: `/api/v1/nodes/${spec.nodeName}` })) as {
           status: { allocatable: { memory: string } };
         };
