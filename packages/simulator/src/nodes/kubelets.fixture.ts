@@ -236,7 +236,8 @@ export const scenarios: readonly Scenario[] = [
         };
         await resize({ requests: { memory: node.status.allocatable.memory }, limits: { memory: "5000Gi" } })(client, ref);
       },
-      until: (pod) => conditionOf(pod, "PodResizePending") !== undefined,
+      // The kubelet tells of the condition first, and a moment later that all it says is about the new spec.
+      until: (pod) => conditionOf(pod, "PodResizePending") !== undefined && (pod.status?.observedGeneration ?? 2) >= 2,
     },
   },
   {
