@@ -234,7 +234,9 @@ describe("updating", () => {
     const made = await here.make(Deployment, deployment());
     const labels = { app: "y" };
     const spec = { ...made.spec, selector: { matchLabels: labels }, template: { ...made.spec.template, metadata: { labels } } };
-    const refused = await refusal(here.client.update(Deployment, { ...made, spec }));
+    // Of whatever version: its controller may have written to it in the meantime.
+    const { resourceVersion: _, ...metadata } = made.metadata;
+    const refused = await refusal(here.client.update(Deployment, { ...made, metadata, spec }));
     expect(refused.causes).toMatchObject([{ reason: "FieldValueInvalid", field: "spec.selector" }]);
     expect(refused.said).toContain("field is immutable");
   });
