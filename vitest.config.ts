@@ -32,9 +32,9 @@ export default defineConfig({
           exclude: ignored,
           globalSetup: ["packages/localcluster/src/vitest-setup.ts"],
           testTimeout: 120_000,
-          // All of these share two cores and one API server. On CI a test gets a second chance, and
+          // All of these share two cores and one API server. On CI a test gets two more chances, and
           // vitest says that it needed one; at home it does not, so that it gets mended.
-          retry: process.env.CI ? 1 : 0,
+          retry: process.env.CI ? 2 : 0,
           hookTimeout: 300_000,
         },
       },
