@@ -5,11 +5,14 @@ import { obey } from "./cli/commands.ts";
 import { memhogFlags } from "./cli/flags.ts";
 import { NotReadyToStartError } from "./cli/preflight.ts";
 import { PrometheusError } from "./observe/prometheus/errors.ts";
+import { PageAddressError } from "./page/page-source.ts";
 
 try {
   await obey(memhogFlags(process.argv.slice(2), process.env));
 } catch (error) {
-  const isForPeople = [FlagError, ConfigError, NotReadyToStartError, PrometheusError].some((kind) => error instanceof kind);
+  const isForPeople = [FlagError, ConfigError, NotReadyToStartError, PageAddressError, PrometheusError].some(
+    (kind) => error instanceof kind,
+  );
   if (!isForPeople) throw error;
   console.error(`memhog-operator: ${(error as Error).message}`);
   process.exitCode = error instanceof FlagError ? 2 : 1;

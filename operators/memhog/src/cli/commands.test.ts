@@ -34,4 +34,9 @@ describe("what an install is made of is printed", () => {
     expect([...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)).toEqual(["explain", "crd", "rbac", "manifests"]);
     await expect(printed("dance")).rejects.toThrow('found "dance"');
   });
+
+  it("what cannot be meant is refused before anything is asked of a cluster", async () => {
+    await expect(printed("explain", "web", "-o", "xml")).rejects.toThrow('--output: expected text or json, found "xml"');
+    await expect(printed("--page-bind-address", "8082")).rejects.toThrow('like :8082 or 127.0.0.1:8082, found "8082"');
+  });
 });

@@ -17,6 +17,7 @@ import { manifests } from "../manifests.ts";
 import { memhogControllers, memhogKinds, memhogOperator } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
+import { parseAddress } from "../page/page-source.ts";
 import { explainPod } from "./explain.ts";
 import { headersOf, intervalMsOf, type MemhogFlags } from "./flags.ts";
 import { allowed, checkDefinitions, checkRights, checkServer, NotReadyToStartError } from "./preflight.ts";
@@ -37,10 +38,11 @@ export async function obey(flags: MemhogFlags): Promise<void> {
 
 async function run(flags: MemhogFlags): Promise<void> {
   const { own, options } = flags;
+  const pageBindAddress = own["page-bind-address"];
+  if (pageBindAddress !== "0") parseAddress(pageBindAddress); // now, not when the page is to be served
   const prometheus = prometheusOf(flags);
   const nodes = await lookBeforeStarting(flags, prometheus);
   const installCrds = own["install-crds"] ? memhogKinds : [];
-  const pageBindAddress = own["page-bind-address"];
   await memhogOperator({ ...options, installCrds, prometheus, nodes, intervalMs: intervalMsOf(own), pageBindAddress }).run();
   await prometheus.close?.();
 }
@@ -62,6 +64,8 @@ async function lookBeforeStarting({ own, options }: MemhogFlags, prometheus: Pro
 async function explain(flags: MemhogFlags, [pod, ...more]: readonly string[]): Promise<void> {
   const { options, own } = flags;
   const [namespace, ...others] = options.namespaces === "all" ? [] : options.namespaces;
+  if (!["text", "json", undefined].includes(own.output))
+    throw new NotReadyToStartError(`--output: expected text or json, found ${JSON.stringify(own.output)}`);
   if (pod === undefined || more.length > 0) throw new NotReadyToStartError("expected one pod: explain POD");
   if (namespace === undefined || others.length > 0)
     throw new NotReadyToStartError("expected one namespace: explain POD -n NAMESPACE");

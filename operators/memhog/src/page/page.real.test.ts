@@ -64,13 +64,11 @@ describe("the page in a browser (a real chromium)", () => {
     expect(dom.match(/<article/g)).toHaveLength(500);
   });
 
-  it("is light or dark, and fits a phone", async () => {
+  it("is light or dark, at the width of a phone", async () => {
     await using page = await serve(historyOf(2));
     const url = `http://127.0.0.1:${page.port}/`;
     const phone = { width: 420, height: 900 };
     const [light, dark] = [await browser.picture(url, phone), await browser.picture(url, { ...phone, dark: true })];
     expect(light.equals(dark)).toBe(false);
-    const widest = await browser.dom(url, phone);
-    expect(widest).not.toContain("no answer from the operator");
   });
 });
