@@ -21,7 +21,7 @@ export const up: Command = {
   help: (me) => `Usage: ${me} up [flags]
 
 Starts a real Kubernetes on this machine, waits until it is ready, and leaves it running. The first time, what is missing is
-downloaded or built, which takes minutes; after that a cluster is ready in seconds. A simulated one is ready in a second.
+downloaded or built, which takes minutes; after that a cluster is ready in seconds. A simulated one needs nothing of that.
 
 Flags:
   --name NAME            what to call it; several may run side by side (default: ${defaultName})
