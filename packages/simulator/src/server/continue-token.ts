@@ -2,10 +2,14 @@
 import { badRequest, type StatusError } from "./status-error.ts";
 
 export interface Continuation {
+  /** Of the first page; or `asOfNow`. */
   readonly version: bigint;
   /** Keys up to and including this one were delivered. */
   readonly after: string;
 }
+
+/** In place of a version that is forgotten: whoever goes on with it accepts pages of different moments. */
+export const asOfNow = -1n;
 
 const kind = "meta.k8s.io/v1";
 

@@ -2,7 +2,7 @@
 import { keyOf } from "@memhog/runtime";
 import type { ApiObject } from "../json.ts";
 import { CompactedError } from "../storage/storage.ts";
-import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import { asOfNow, decodeContinue, encodeContinue } from "./continue-token.ts";
 import { asServed, type ServerCore, storedKindOf, type Target } from "./core.ts";
 import { numberIn, type Query, textIn } from "./query.ts";
 import { listVersionIn } from "./resource-version.ts";
@@ -53,7 +53,10 @@ function momentOf({ storage }: ServerCore, query: Query): Moment {
   if (token !== undefined && asked.version !== undefined && asked.version > 0n) {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  if (token !== undefined) return decodeContinue(token);
+  if (token !== undefined) {
+    const { version, after } = decodeContinue(token);
+    return { version: version === asOfNow ? storage.version : version, after };
+  }
   if (asked.version !== undefined && asked.version > storage.version) {
     throw tooLargeResourceVersion(asked.version, storage.version);
   }
@@ -67,7 +70,8 @@ function stored({ storage }: ServerCore, { kind, namespace }: Target, version: b
     return storage.list(storedKindOf(kind), { namespace }, version);
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
-    throw expired(after === undefined ? "The resourceVersion for the provided list is too old." : tooOldToContinue);
+    if (after === undefined) throw expired("The resourceVersion for the provided list is too old.");
+    throw expired(tooOldToContinue, encodeContinue({ version: asOfNow, after }));
   }
 }
 

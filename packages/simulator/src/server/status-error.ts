@@ -13,7 +13,7 @@ export interface Subject {
 export interface StatusBody {
   readonly kind: "Status";
   readonly apiVersion: "v1";
-  readonly metadata: Readonly<Record<string, never>>;
+  readonly metadata: { readonly continue?: string };
   readonly status: "Success" | "Failure";
   readonly message?: string;
   readonly reason?: string;
@@ -26,6 +26,8 @@ export interface Failure {
   readonly reason: string;
   readonly message: string;
   readonly details?: StatusDetails;
+  /** Where a list could go on all the same. */
+  readonly continue?: string | undefined;
 }
 
 export class StatusError extends Error {
@@ -34,10 +36,11 @@ export class StatusError extends Error {
   readonly code: string;
   readonly body: StatusBody;
 
-  constructor({ code, reason, message, details }: Failure) {
+  constructor({ code, reason, message, details, continue: token }: Failure) {
     super(message);
     this.code = `STATUS_${reason.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
-    const common = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+    const metadata = token === undefined ? {} : { continue: token };
+    const common = { kind: "Status", apiVersion: "v1", metadata, status: "Failure" } as const;
     this.body = { ...common, message, ...(reason && { reason }), ...(details && { details }), code };
   }
 
@@ -120,9 +123,9 @@ export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: "BadRequest", message });
 }
 
-/** The version or the page that was asked for is of a past that is forgotten. */
-export function expired(message: string): StatusError {
-  return new StatusError({ code: 410, reason: "Expired", message });
+/** The version or the page that was asked for is of a past that is forgotten. `token`: where to go on in the present. */
+export function expired(message: string, token?: string): StatusError {
+  return new StatusError({ code: 410, reason: "Expired", message, continue: token });
 }
 
 /** A version that has not been reached. */
