@@ -65,6 +65,10 @@ export function add(a: Amounts, b: Amounts): Amounts {
   return { cpu: a.cpu + b.cpu, memory: a.memory + b.memory };
 }
 
+export function subtract(a: Amounts, b: Amounts): Amounts {
+  return { cpu: a.cpu - b.cpu, memory: a.memory - b.memory };
+}
+
 function most(a: Amounts, b: Amounts): Amounts {
   return { cpu: Math.max(a.cpu, b.cpu), memory: Math.max(a.memory, b.memory) };
 }

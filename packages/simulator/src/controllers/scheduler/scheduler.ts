@@ -1,8 +1,5 @@
-// The scheduler: gives each pod a node that has room for what it requests (node-fit.ts, requests.ts), the emptiest first
-// (decide.ts). A pod that fits nowhere waits until a node or a pod changes.
-//
-// A pod that has just been bound is not yet seen as bound, and must be counted all the same: otherwise two pods would get
-// the last place. So what was bound is remembered until the cache shows it.
+// The scheduler: gives each pod a node that has room for what it requests (node-fit.ts, requests.ts) beside what is taken
+// (taken.ts), the emptiest first (decide.ts). A pod that fits nowhere waits until a node or a pod changes.
 import {
   type Change,
   checkAgainIn,
@@ -24,10 +21,9 @@ import {
 } from "@memhog/runtime";
 import { hasEnded, isGoing } from "../pods.ts";
 import { decidePlacement } from "./decide.ts";
-import type { Room } from "./node-fit.ts";
-import { type Amounts, add, requestsOf } from "./requests.ts";
+import { requestsOf } from "./requests.ts";
+import { Taken } from "./taken.ts";
 
-const byNode = indexBy(Pod, (pod) => (hasEnded(pod) ? undefined : pod.spec.nodeName));
 const waiting = indexBy(Pod, (pod) => (needsNode(pod) ? "waiting" : undefined));
 
 function needsNode(pod: Stored<Pod>): boolean {
@@ -47,15 +43,8 @@ function opensRoom({ object, previous }: Change<Node>): boolean {
   return previous === undefined || !equals(relevant(object), relevant(previous));
 }
 
-/** A change of a pod that leaves room behind. */
-function leavesRoom({ type, object, previous }: Change<Pod>): boolean {
-  if (object.spec.nodeName === undefined) return false;
-  return type === "removed" || hasEnded(object) || (previous !== undefined && !equals(requestsOf(previous), requestsOf(object)));
-}
-
 export const scheduler = () => {
-  const assumed = new Assumed();
-  const requests = memoized(requestsOf);
+  const taken = new Taken();
   return controller(
     Pod,
     {
@@ -69,7 +58,7 @@ export const scheduler = () => {
         },
         {
           kind: Pod,
-          when: leavesRoom,
+          when: (change) => taken.follow(change),
           map: (_pod, pods) => pods.lookup(waiting.values, "waiting").map(({ metadata }) => metadata),
         },
       ],
@@ -77,13 +66,9 @@ export const scheduler = () => {
     },
     async (ref, ctx): Promise<Outcome> => {
       const pod = ctx.get(Pod, ref);
-      assumed.forget((other) => isStillWaiting(ctx.get(Pod, other.metadata)));
-      if (pod === undefined || !needsNode(pod) || assumed.has(pod)) return done();
-      const rooms = ctx.list(Node).map((node): Room => {
-        const there = [...ctx.lookup(byNode, node.metadata.name), ...assumed.on(node.metadata.name)];
-        return { node, pods: there.length, taken: there.map(requests).reduce(add, { cpu: 0, memory: 0 }) };
-      });
-      const placement = decidePlacement(pod, requests(pod), rooms);
+      if (pod === undefined || !needsNode(pod) || taken.has(pod)) return done();
+      const rooms = ctx.list(Node).map((node) => ({ node, ...taken.on(node.metadata.name) }));
+      const placement = decidePlacement(pod, requestsOf(pod), rooms);
       if (placement.kind === "wait") {
         const { message } = placement;
         ctx.event(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note: message });
@@ -100,7 +85,9 @@ export const scheduler = () => {
         if (error instanceof NotFoundError) return done();
         throw error;
       }
-      assumed.add(pod, node);
+      // It may have been seen as bound, or as gone, before the answer came.
+      const seen = ctx.get(Pod, ref);
+      if (seen?.metadata.uid === pod.metadata.uid && needsNode(seen)) taken.assume(pod, node);
       const note = `Successfully assigned ${ref.namespace}/${ref.name} to ${node}`;
       ctx.event(pod, { reason: "Scheduled", action: "Binding", note });
       return done();
@@ -118,40 +105,4 @@ function unschedulable({ metadata, status }: Stored<Pod>, message: string, nowMs
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const words = { type: "PodScheduled", status: "False", reason: "Unschedulable", message } as const;
   return { ...words, ...observed, lastProbeTime: null, lastTransitionTime };
-}
-
-function isStillWaiting(pod: Stored<Pod> | undefined): boolean {
-  return pod !== undefined && needsNode(pod);
-}
-
-/** Pods that were bound and are not yet seen to be. */
-class Assumed {
-  readonly #nodes = new Map<string, { readonly pod: Stored<Pod>; readonly node: string }>();
-
-  add(pod: Stored<Pod>, node: string): void {
-    this.#nodes.set(pod.metadata.uid, { pod, node });
-  }
-
-  has({ metadata }: Stored<Pod>): boolean {
-    return this.#nodes.has(metadata.uid);
-  }
-
-  on(name: string): readonly Stored<Pod>[] {
-    return [...this.#nodes.values()].filter(({ node }) => node === name).map(({ pod }) => pod);
-  }
-
-  /** Those for which this no longer holds. */
-  forget(unless: (pod: Stored<Pod>) => boolean): void {
-    for (const [uid, { pod }] of this.#nodes) if (!unless(pod)) this.#nodes.delete(uid);
-  }
-}
-
-/** Objects of a cache never change, so what was worked out about one stays right for as long as it lives. */
-function memoized(work: (pod: Stored<Pod>) => Amounts): (pod: Stored<Pod>) => Amounts {
-  const known = new WeakMap<Stored<Pod>, Amounts>();
-  return (pod) => {
-    const found = known.get(pod) ?? work(pod);
-    known.set(pod, found);
-    return found;
-  };
 }
