@@ -82,6 +82,7 @@ export function memhogControllers(
       watches: watches({ nodes }),
       sources: [memory.source, ...(listening ? [page] : [])],
       may: rightsToAct,
+      reports: false, // act/remember.ts writes the status itself: intent first, as a compare-and-swap
       concurrency,
     },
     (ref, ctx) => reconcile(ref, ctx as unknown as ReconcileContext, world),

@@ -43,7 +43,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
   };
   const explaining = controller(
     AppMemory,
-    { name: "explain", watches: watches({ nodes }), sources: [source] },
+    { name: "explain", watches: watches({ nodes }), sources: [source], reports: false },
     async (ref, ctx) => {
       if (!asked) return done(); // what was listed: nothing is known about memory yet
       const seen = await observe(ref, ctx as unknown as ObserveContext, world);

@@ -36,7 +36,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   historyFrom = 0;
   /** Answers a call with an error instead. */
   refuse: (call: string) => Error | undefined = () => undefined;
-  /** What was asked: "stream pods", "list pods", "watch pods from 3". */
+  /** What was asked: "stream pods", "list pods", "list pods metadata.name=a", "watch pods from 3". */
   readonly calls: string[] = [];
   /** The time limits that watches were opened with. */
   readonly timeouts: (number | undefined)[] = [];
@@ -95,9 +95,11 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   }
 
   async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
-    this.#called(`list ${kind.plural}`);
+    const { fieldSelector } = options;
+    this.#called(`list ${kind.plural}${fieldSelector === undefined ? "" : ` ${fieldSelector}`}`);
     const from = Number(options.continue ?? 0);
-    const all = this.#visible(kind, options.namespace);
+    const isMeant = (name: string) => fieldSelector === undefined || fieldSelector === `metadata.name=${name}`;
+    const all = this.#visible(kind, options.namespace).filter(({ metadata }) => isMeant(metadata.name));
     const to = from + (options.limit ?? all.length);
     const metadata = { resourceVersion: this.version, ...(to < all.length && { continue: `${to}` }) };
     return { metadata, items: all.slice(from, to) as unknown as Stored<T>[] };

@@ -4,7 +4,7 @@ import type { Index } from "../cache/object-index.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
-import type { Grant } from "../schema/access.ts";
+import type { Grant, Granted } from "../schema/access.ts";
 import type { Resource, StatusInputOf } from "../schema/define-resource.ts";
 import type { NarrowedClient } from "../schema/narrowed-client.ts";
 import type { ChildrenOptions, DesiredChild } from "./children.ts";
@@ -28,6 +28,11 @@ export type StatusInput<K extends Kind> =
       ? NonNullable<S>
       : never;
 
+/** What the compiler shows where a controller that said `reports: false` reports. */
+interface NotReporting {
+  readonly "status not reported": "leave out reports: false in the options of the controller";
+}
+
 /** P: the kind that is reconciled. D: every kind that is cached. G: what may be done. */
 export interface Context<P extends Kind, D extends Kind, G extends readonly Grant[]> {
   /** An object from the cache; undefined if there is none. Shared: never change it. */
@@ -45,7 +50,10 @@ export interface Context<P extends Kind, D extends Kind, G extends readonly Gran
    */
   applyChildren(owner: Stored<ObjectOf<P>>, children: readonly DesiredChild[], options?: ChildrenOptions): Promise<void>;
   /** Reports, through /status, if that says anything new. Adds observedGeneration and the transition times of conditions. */
-  setStatus(object: Stored<ObjectOf<P>>, status: StatusInput<P>): Promise<void>;
+  setStatus(
+    object: Stored<ObjectOf<P>>,
+    status: Granted<G, ObjectOf<P>, "patch", "status"> extends true ? StatusInput<P> : NotReporting,
+  ): Promise<void>;
   /** Tells people, in `kubectl describe`. */
   event(object: Stored<ObjectOf<P>>, remark: Remark): void;
   /** The same, on an object of another kind. */

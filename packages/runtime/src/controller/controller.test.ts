@@ -10,6 +10,7 @@ import type { Stored } from "../objects/object.ts";
 import { may } from "../schema/access.ts";
 import { condition } from "../schema/conditions.ts";
 import { defineResource } from "../schema/define-resource.ts";
+import { atWork, config } from "./at-work.fixture.ts";
 import { child } from "./children.ts";
 import { controller } from "./controller.ts";
 import { declarative } from "./declarative.ts";
@@ -67,6 +68,8 @@ describe("a controller, to the compiler", () => {
         await ctx.client.delete(Service, ref);
         // @ts-expect-error nor gordons
         await ctx.client.delete(Gordon, ref);
+        // @ts-expect-error a Gordon is in the cache; to read it live is another right
+        await ctx.client.get(Gordon, ref);
         return done();
       },
     );
@@ -83,6 +86,15 @@ describe("a controller, to the compiler", () => {
       // @ts-expect-error readyReplicas is missing
       await ctx.setStatus(gordon, { replicas: 1 });
       return checkAgainIn(1_000, "…");
+    });
+  });
+
+  it("reports nothing if it said that it never does", () => {
+    controller(Gordon, { reports: false }, async (ref, ctx) => {
+      const gordon = ctx.get(Gordon, ref);
+      // @ts-expect-error there is no right to
+      if (gordon !== undefined) await ctx.setStatus(gordon, { replicas: 1, readyReplicas: 0 });
+      return done();
     });
   });
 
@@ -145,13 +157,36 @@ describe("a controller", () => {
       ({ kind, verbs, subresource }) => `${kind.plural}${subresource ? `/${subresource}` : ""}: ${verbs}`,
     );
     expect(rights).toEqual([
-      "gordons: get,list,watch",
+      "gordons: list,watch",
       "gordons/status: patch",
       "gordons/finalizers: update",
       "pods: get,list,watch,create,patch,delete",
       "nodes: get",
       "events: create,patch",
     ]);
+  });
+
+  it("has no right to a status that it never reports in, and nothing to say there when stuck", () => {
+    const silent = controller(Gordon, { reports: false }, async () => done());
+    expect(silent.grants.filter(({ subresource }) => subresource === "status")).toEqual([]);
+    const whenStuck = () => ({ replicas: 0, readyReplicas: 0 });
+    expect(() => controller(Gordon, { reports: false, whenStuck }, async () => done())).toThrow(/expected no whenStuck/);
+  });
+
+  it("is held to its rights by the helpers of the runtime, too", async () => {
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { reports: false }, async (ref, ctx) => {
+        const found = ctx.get(ConfigMap, ref);
+        // @ts-expect-error past the compiler
+        if (found !== undefined) await ctx.setStatus(found, {}).catch((error: Error) => ran.push(error.message));
+        return done();
+      }),
+    );
+    await at.start();
+    at.api.put(ConfigMap, config("a"));
+    await at.clock.advance(0);
+    expect(at.ran).toEqual([expect.stringContaining("patch configmaps/status: expected it among the declared rights")]);
+    expect(at.world.writes).toEqual([]);
   });
 
   it("needs a finalizer in a domain of its own, when it is defined", () => {

@@ -31,12 +31,15 @@ export function controller<
   const O extends readonly Kind[] = readonly [],
   const W extends readonly Kind[] = readonly [],
   const M extends readonly Grant[] = readonly [],
->(kind: P, options: ControllerOptions<P, O, W, M>, reconcile: Reconcile<ContextFor<P, O, W, M>>): Controller {
+  const R extends boolean = true,
+>(kind: P, options: ControllerOptions<P, O, W, M, R>, reconcile: Reconcile<ContextFor<P, O, W, M, R>>): Controller {
   const plan = { ...defaults, ...options, reconcile } as unknown as Plan;
-  const { owns, watches, finalizer } = plan;
+  const { owns, watches, finalizer, reports } = plan;
   if (finalizer !== undefined) checkFinalizerName(finalizer.name);
+  if (plan.whenStuck !== undefined && !reports)
+    throw new TypeError(`controller of ${kind.kind}: expected no whenStuck, which is for the status, beside reports: false`);
   const kinds = { for: kind, owns, watches: watches.map((watch) => watch.kind) };
-  const grants = impliedBy({ ...kinds, may: options.may ?? [], finalizer: finalizer !== undefined, events: true });
+  const grants = impliedBy({ ...kinds, may: options.may ?? [], reports, finalizer: finalizer !== undefined, events: true });
   return { name: options.name ?? kind.kind.toLowerCase(), kind, grants, plan };
 }
 
@@ -47,6 +50,7 @@ const defaults: Omit<Plan, "reconcile"> = {
   when: undefined,
   whenOwned: undefined,
   finalizer: undefined,
+  reports: true,
   whenStuck: undefined,
   concurrency: 1,
   timeoutMs: 120_000,

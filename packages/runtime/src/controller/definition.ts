@@ -70,6 +70,7 @@ export interface ControllerOptions<
   O extends readonly Kind[],
   W extends readonly Kind[],
   M extends readonly Grant[],
+  R extends boolean = true,
 > {
   /** For metrics, logs and as field manager. @default the kind in lower case */
   readonly name?: string;
@@ -86,7 +87,9 @@ export interface ControllerOptions<
   /** Which changes of the objects themselves matter. @default all */
   readonly when?: (change: Change<ObjectOf<P>>) => boolean;
   /** Something to do before an object may go. With it, objects that are being deleted are not reconciled. */
-  readonly finalizer?: Finalizer<P, ContextFor<P, O, W, M>>;
+  readonly finalizer?: Finalizer<P, ContextFor<P, O, W, M, R>>;
+  /** Whether it uses `setStatus`. If false, it has no right to, and nothing fits `setStatus`. @default true */
+  readonly reports?: R;
   /**
    * What the status says when an object is stuck: the server refuses (403, 422), or the reconciler threw a
    * PermanentError. It is an Event in any case. @default the status stays as it is
@@ -105,7 +108,12 @@ export type ContextFor<
   O extends readonly Kind[],
   W extends readonly Kind[],
   M extends readonly Grant[],
-> = Context<P, P | O[number] | W[number], ImpliedBy<{ readonly for: P; readonly owns: O; readonly watches: W; readonly may: M }>>;
+  R extends boolean = true,
+> = Context<
+  P,
+  P | O[number] | W[number],
+  ImpliedBy<{ readonly for: P; readonly owns: O; readonly watches: W; readonly may: M; readonly reports: R }>
+>;
 
 export type Reconcile<C> = (ref: ObjectRef, context: C) => Promise<Outcome>;
 
@@ -126,6 +134,7 @@ export interface Plan {
   readonly when: ((change: Change) => boolean) | undefined;
   readonly whenOwned: ((change: Change) => boolean) | undefined;
   readonly finalizer: Finalizer<Kind, AnyContext> | undefined;
+  readonly reports: boolean;
   readonly whenStuck: ((error: Error, object: Stored<KubernetesObject>, cached: CachedObjects) => object) | undefined;
   readonly concurrency: number;
   readonly timeoutMs: number;

@@ -23,9 +23,8 @@ import type { Work } from "./work.ts";
 /** What all reconciles of a controller share. */
 export interface Workshop {
   readonly controller: Controller;
+  /** Limited to the grants of the controller. */
   readonly client: Client;
-  /** The same client, limited to the grants of the controller. */
-  readonly narrowed: Client;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly settled: Settled;
@@ -51,7 +50,7 @@ export class Run implements Work {
   readonly kind: Kind;
   readonly owns: readonly Kind[];
   readonly fieldManager: string;
-  /** May do everything: the helpers of the runtime stay within the grants by construction. */
+  /** Can do what was declared and nothing else: this goes for the helpers of the runtime, too. */
   readonly client: Client;
   readonly clock: Clock;
   readonly settled: Settled;
@@ -86,15 +85,15 @@ export class Run implements Work {
     return this.#linked.signal;
   }
 
-  /** What the reconciler is given. Its client can do what was declared and nothing else. */
+  /** What the reconciler is given. */
   get context(): AnyContext {
-    const { workshop, log, failures } = this.#options;
+    const { log, failures } = this.#options;
     const signal = () => this.signal;
     const context: Record<keyof Context<Kind, Kind, readonly Grant[]>, unknown> = {
       get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
       list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
       lookup: (index: Index, value: string) => this.lookup(index, value),
-      client: trackedClient(workshop.narrowed, this.#tracking),
+      client: this.client,
       applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
         applyChildren(this, owner, children, options),
       setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),

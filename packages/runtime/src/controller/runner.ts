@@ -18,6 +18,7 @@ import type { Controller } from "./definition.ts";
 import { ReconcileEndedError } from "./errors.ts";
 import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
 import { type Figures, figuresFor } from "./figures.ts";
+import { lookUp } from "./look-up.ts";
 import type { Metrics } from "./metrics.ts";
 import type { EventSink } from "./object-events.ts";
 import { cachedObjects, OpenCaches } from "./open-caches.ts";
@@ -91,7 +92,7 @@ export class ControllerRunner {
     const { clock } = environment;
     const ended = new ReconcileEndedError(controller.name);
     const known = { settled: this.#settled, strangers: this.#strangers };
-    this.#workshop = { controller, client, narrowed, clock, events, ...known, ended, cacheOf, cachesOf };
+    this.#workshop = { controller, client: narrowed, clock, events, ...known, ended, cacheOf, cachesOf };
   }
 
   /** Opens the caches and begins to listen. */
@@ -242,7 +243,7 @@ export class ControllerRunner {
     const backoff = new Backoff(waitBackoff, environment);
     while (!signal.aborted) {
       try {
-        return await writes.settle((kind, ref) => client.find(kind, ref, { signal }), signal);
+        return await writes.settle((kind, ref) => lookUp(client, kind, ref, signal), signal);
       } catch (err) {
         if (signal.aborted) return;
         this.#log.debug({ err }, "what became of a write could not be read; trying again");

@@ -53,12 +53,12 @@ describe("impliedBy()", () => {
   it("needs no more words than the controller already said", () => {
     expect(rulesFor(grants)).toEqual([
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
-      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["nodes"], verbs: ["list", "watch"] },
       { apiGroups: [""], resources: ["pods"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
       { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["gordon"], verbs: ["get", "update"] },
       { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
       { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
-      { apiGroups: ["operator.prgcont.cz"], resources: ["gordons"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["operator.prgcont.cz"], resources: ["gordons"], verbs: ["list", "watch"] },
       { apiGroups: ["operator.prgcont.cz"], resources: ["gordons/finalizers"], verbs: ["update"] },
       { apiGroups: ["operator.prgcont.cz"], resources: ["gordons/status"], verbs: ["patch"] },
     ]);
@@ -67,7 +67,10 @@ describe("impliedBy()", () => {
   it("is known to the compiler", () => {
     type G = typeof grants;
     expectTypeOf<Granted<G, Pod, "delete">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Pod, "get">>().toEqualTypeOf<true>(); // looked for before it is made
     expectTypeOf<Granted<G, Node, "watch">>().toEqualTypeOf<true>();
+    expectTypeOf<Granted<G, Node, "get">>().toEqualTypeOf<false>();
+    expectTypeOf<Granted<G, GordonObject, "get">>().toEqualTypeOf<false>();
     expectTypeOf<Granted<G, Node, "patch">>().toEqualTypeOf<false>();
     expectTypeOf<Granted<G, GordonObject, "patch", "status">>().toEqualTypeOf<true>();
     expectTypeOf<Granted<G, GordonObject, "patch">>().toEqualTypeOf<false>();
@@ -80,8 +83,14 @@ describe("impliedBy()", () => {
     expect(rulesFor(finalizing)).toContainEqual({
       apiGroups: ["operator.prgcont.cz"],
       resources: ["gordons"],
-      verbs: ["get", "list", "patch", "watch"],
+      verbs: ["list", "patch", "watch"],
     });
+  });
+
+  it("keeps away from the status of what it never reports on", () => {
+    const silent = impliedBy({ for: Gordon, reports: false });
+    expectTypeOf<Granted<typeof silent, GordonObject, "patch", "status">>().toEqualTypeOf<false>();
+    expect(rulesFor(silent)).toEqual([{ apiGroups: ["operator.prgcont.cz"], resources: ["gordons"], verbs: ["list", "watch"] }]);
   });
 
   it("keeps away from finalizers where nothing is owned", () => {

@@ -1,12 +1,15 @@
 // The rights that follow from what a controller is about, so that nobody writes them down.
 //
-//   for Gordon         get, list, watch; patch on its status
+//   for Gordon         list, watch; patch on its status, unless it never reports there
 //   owns Pod           get, list, watch, create, patch, delete; update on gordons/finalizers, which clusters that enforce
 //                      owner references (OpenShift) ask for before a child may block the deletion of its owner
-//   watches Node       get, list, watch
+//   watches Node       list, watch: a cache needs no more, and what is in it need not be read again
 //   finalizer          patch on Gordon itself
 //   events             create and patch, in events.k8s.io
 //   leader election    its Lease, in the operator's own namespace
+//
+// Nothing is given in reserve: what became of a write whose answer was lost is asked by a list of one name (controller/look-up.ts),
+// so to write takes no right to get. A reconciler that reads live declares it: may(Gordon, "get").
 import { Lease } from "../objects/kinds/coordination.ts";
 import { Event } from "../objects/kinds/events.ts";
 import type { Kind, KubernetesObject } from "../objects/object.ts";
@@ -21,6 +24,8 @@ export interface Involvement {
   readonly watches?: readonly Kind[];
   /** Whatever else it declares. */
   readonly may?: readonly Grant[];
+  /** Whether it says how things stand in the status of what it reconciles. @default true */
+  readonly reports?: boolean;
   /** Whether it puts a finalizer on what it reconciles. @default false */
   readonly finalizer?: boolean;
   /** Whether it tells people through Events. @default false */
@@ -29,20 +34,23 @@ export interface Involvement {
   readonly lease?: string;
 }
 
-type Read = "get" | "list" | "watch";
-type ForKind<K, Finalizing> =
+type Cache = "list" | "watch";
+type ForKind<K, Reporting, Finalizing> =
   K extends Kind<infer T extends KubernetesObject>
-    ? Grant<T, Read, undefined> | Grant<T, "patch", "status"> | (Finalizing extends true ? Grant<T, "patch", undefined> : never)
+    ?
+        | Grant<T, Cache, undefined>
+        | (Reporting extends false ? never : Grant<T, "patch", "status">)
+        | (Finalizing extends true ? Grant<T, "patch", undefined> : never)
     : never;
 type Owner<K> = K extends Kind<infer T extends KubernetesObject> ? Grant<T, "update", "finalizers"> : never;
 type Owned<K> =
-  K extends Kind<infer T extends KubernetesObject> ? Grant<T, Read | "create" | "patch" | "delete", undefined> : never;
-type Watched<K> = K extends Kind<infer T extends KubernetesObject> ? Grant<T, Read, undefined> : never;
+  K extends Kind<infer T extends KubernetesObject> ? Grant<T, Cache | "get" | "create" | "patch" | "delete", undefined> : never;
+type Watched<K> = K extends Kind<infer T extends KubernetesObject> ? Grant<T, Cache, undefined> : never;
 type Members<L> = L extends readonly (infer M)[] ? M : never;
 
 /** The grants that an involvement implies, as a type. */
 export type ImpliedBy<I extends Involvement> = readonly (
-  | ForKind<I["for"], I["finalizer"]>
+  | ForKind<I["for"], I["reports"], I["finalizer"]>
   | ([Members<I["owns"]>] extends [never] ? never : Owner<I["for"]>)
   | Owned<Members<I["owns"]>>
   | Watched<Members<I["watches"]>>
@@ -53,11 +61,11 @@ export type ImpliedBy<I extends Involvement> = readonly (
 
 /** Every right a controller needs for what it declares. */
 export function impliedBy<const I extends Involvement>(involvement: I): ImpliedBy<I> {
-  const { for: subject, owns = [], watches = [], finalizer, events, lease } = involvement;
+  const { for: subject, owns = [], watches = [], events, lease } = involvement;
   const grants: readonly Grant[] = [
-    ...(subject === undefined ? [] : forKind(subject, owns.length > 0, finalizer === true)),
+    ...(subject === undefined ? [] : forKind(subject, involvement)),
     ...owns.map((kind) => may(kind, "get", "list", "watch", "create", "patch", "delete")),
-    ...watches.map((kind) => may(kind, "get", "list", "watch")),
+    ...watches.map((kind) => may(kind, "list", "watch")),
     ...(involvement.may ?? []),
     ...(events ? [may(Event, "create", "patch")] : []),
     ...(lease === undefined ? [] : leaderElection(lease)),
@@ -65,11 +73,11 @@ export function impliedBy<const I extends Involvement>(involvement: I): ImpliedB
   return grants as ImpliedBy<I>;
 }
 
-function forKind(kind: Kind, owner: boolean, finalizer: boolean): readonly Grant[] {
+function forKind(kind: Kind, { owns = [], reports = true, finalizer = false }: Involvement): readonly Grant[] {
   return [
-    may(kind, "get", "list", "watch"),
-    may(kind, "patch", { subresource: "status" }),
-    ...(owner ? [may(kind, "update", { subresource: "finalizers" })] : []),
+    may(kind, "list", "watch"),
+    ...(reports ? [may(kind, "patch", { subresource: "status" })] : []),
+    ...(owns.length > 0 ? [may(kind, "update", { subresource: "finalizers" })] : []),
     ...(finalizer ? [may(kind, "patch")] : []),
   ];
 }

@@ -13,7 +13,7 @@ const ref = { namespace: "default", name: "a" };
 const merge = { type: "merge", body: {} } as const;
 
 function narrowed() {
-  const { client, journal } = clientAnswering(() => ({}));
+  const { client, journal } = clientAnswering(() => ({ body: JSON.stringify({ metadata: {} }) }));
   const grants = [
     may(Pod, "get", "list"),
     may(Pod, "patch", { subresource: "resize" }),
@@ -41,7 +41,7 @@ describe("a client narrowed to its grants", () => {
   it("answers with the types of the kind", async () => {
     const { client } = narrowed();
     expectTypeOf(await client.get(Pod, ref)).toEqualTypeOf<Stored<Pod>>();
-    expectTypeOf(await client.get(Gordon, ref)).toEqualTypeOf<Stored<ObjectOf<typeof Gordon>>>();
+    expectTypeOf((await client.list(Gordon)).items).toEqualTypeOf<Stored<ObjectOf<typeof Gordon>>[]>();
     expectTypeOf(await client.find(Pod, ref)).toEqualTypeOf<Stored<Pod> | undefined>();
   });
 
@@ -58,6 +58,10 @@ describe("a client narrowed to its grants", () => {
       () => client.patch(Pod, ref, merge, { subresource: "status" }),
       // @ts-expect-error a Gordon's status may be applied, a Gordon may not
       () => client.apply(Gordon, { metadata: ref }, { fieldManager: "test" }),
+      // @ts-expect-error who is told of every Gordon anyway need not get one
+      () => client.get(Gordon, ref),
+      // @ts-expect-error nor look for it
+      () => client.find(Gordon, ref),
       // @ts-expect-error watching is not listing
       () => client.watch(Pod),
       // @ts-expect-error no raw request can go around this
