@@ -1,6 +1,6 @@
 // The workload that gave the project its name (workloads/memhog): once a second, and for the first time at once, it fills a
 // buffer of 5 to 10 MiB and puts it into one of 20 slots, at random, so that what was there may go. It ends up around
-// 160 MiB, by a path that is different for every seed. What its flags make of it is in parse-model.ts.
+// 160 MiB, by a path that is different for every seed. Its flags are read in memhog-flags.ts.
 import type { MemoryModel, Stretch } from "./model.ts";
 
 const mib = 1024 * 1024;

@@ -12,6 +12,7 @@
 // Amounts are quantities of Kubernetes, times are durations of Go.
 import { parseDuration, parseQuantity } from "@memhog/runtime";
 import { memhog, memhogItself } from "./memhog.ts";
+import { memhogPlanOf } from "./memhog-flags.ts";
 import type { MemoryModel } from "./model.ts";
 import { constant, leak, ramp, sawtooth, step, trace } from "./models.ts";
 
@@ -42,7 +43,7 @@ export function parseMemoryModel(text: string, seed = 1): MemoryModel {
 
 function parse(text: string, seed: number): MemoryModel | undefined {
   const [, verb = "", rest = ""] = /^([a-z]+)?\s*(.*)$/s.exec(text) ?? [];
-  if (verb === "memhog") return memhogWith(rest.split(/\s+/), seed);
+  if (verb === "memhog") return memhogWith(rest.split(/\s+/).filter(Boolean), seed);
   if (verb === "" || verb === "constant") return constant(bytes(rest));
   if (verb === "ramp") return parseRamp(rest);
   if (verb === "leak") return parseLeak(rest);
@@ -53,15 +54,13 @@ function parse(text: string, seed: number): MemoryModel | undefined {
 
 /** The workload as its arguments say: a ramp, its buffers, or nothing but what it starts with; and always Node's own share. */
 export function memhogWith(args: readonly string[], seed: number): MemoryModel {
-  const value = (flag: string): string | undefined => {
-    const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
-    return at === -1 ? undefined : (args[at]?.split("=")[1] ?? args[at + 1]);
-  };
-  const [rate, to, start] = [value("--ramp"), value("--to"), bytes(value("--start") ?? "0")];
-  const from = memhogItself + start;
-  if (rate === undefined) return args.includes("--hold") ? constant(from) : memhog(seed, start);
-  const speed = { perSecond: perSecond(rate.replace(/\/min$/, "/m")), from };
-  return to === undefined ? leak(speed) : ramp({ ...speed, to: memhogItself + bytes(to) });
+  const plan = memhogPlanOf(args);
+  if (plan.kind === "end") throw new TypeError(plan.says);
+  const from = memhogItself + plan.start;
+  if (plan.kind === "hold") return constant(from);
+  if (plan.kind === "buffers") return memhog(seed, plan.start);
+  const { perSecond, to } = plan;
+  return to === Number.POSITIVE_INFINITY ? leak({ perSecond, from }) : ramp({ perSecond, from, to: memhogItself + to });
 }
 
 function parseRamp(rest: string): MemoryModel | undefined {

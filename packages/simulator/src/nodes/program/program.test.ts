@@ -69,6 +69,19 @@ describe("what a container does", () => {
     { given: { command: ["/memhog", "--ramp=2Mi/s", "--to=8Mi"] }, at: 9_000, gives: mib(11.5 + 8) },
   ])("is the workload of memhog: $given", ({ given, at, gives }) => expect(usageAt(program(given).memory, at)).toBe(gives));
 
+  it.each([
+    { given: { image: "memhog/memhog:dev", args: ["--ramp", "fast"] }, end: { afterMs: 0, exitCode: 2 } },
+    { given: { image: "memhog/memhog:dev", args: ["--rampe", "1Mi/s"] }, end: { afterMs: 0, exitCode: 2 } },
+    { given: { command: ["/memhog"], args: ["500Mi"] }, end: { afterMs: 0, exitCode: 2 } },
+    { given: { image: "memhog/memhog:dev", args: ["--help"] }, end: { afterMs: 0, exitCode: 0 } },
+    { given: { image: "memhog/memhog:dev", args: ["--hold"] }, end: undefined },
+    { given: { image: "memhog/memhog:dev", command: ["node", "--jitless", "main.js", "--hold"] }, end: undefined },
+    { given: { image: "memhog/memhog:dev", command: ["sh", "-c", "sleep 5"] }, end: undefined },
+    { given: { command: ["some-server", "--ramp", "up", "--port", "80"] }, end: undefined },
+  ])("is to end at once as memhog does, if its flags say so: $given", ({ given, end }) =>
+    expect(program(given).end).toEqual(end),
+  );
+
   it("is what annotations say, rather than what the command does", () => {
     const annotations = {
       "simulator.memhog.dev/memory.main": "ramp 1Mi/s to 500Mi",

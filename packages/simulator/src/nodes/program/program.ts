@@ -8,6 +8,8 @@
 //        or memhog with its arguments
 //     4. otherwise it is a quiet server: a megabyte, ready at once, runs until it is stopped, stops when asked to
 import type { Container, Pod } from "@memhog/runtime";
+import { memhogItself } from "../memory/memhog.ts";
+import { memhogPlanOf } from "../memory/memhog-flags.ts";
 import type { MemoryModel } from "../memory/model.ts";
 import { constant } from "../memory/models.ts";
 import { memhogWith, parseMemoryModel } from "../memory/parse-model.ts";
@@ -70,7 +72,23 @@ export function programFor(pod: Pod, container: Container, { programOf, seed, on
 
 function understood(container: Container, seed: number): PartialProgram {
   const words = commandOf(container);
-  const isMemhog = /(^|\/)memhog(:|@|$)/.test(container.image ?? "") || words.some((word) => /(^|\/)memhog$/.test(word));
-  if (isMemhog || words.some((word) => /^--ramp(=|$)/.test(word))) return { memory: memhogWith(words, seed) };
-  return understand(words) ?? {};
+  const isMemhog = /(^|\/)memhog(:|@|$)/.test(container.image ?? "") || words.some(isItsName);
+  const mayBe = isMemhog || words.some((word) => /^--ramp(=|$)/.test(word));
+  if (!mayBe) return understand(words) ?? {};
+  const flags = memhogFlagsOf(container);
+  const plan = memhogPlanOf(flags);
+  if (plan.kind !== "end") return { memory: memhogWith(flags, seed) };
+  // Who only has a flag of its name may be somebody else, with flags of its own.
+  return isMemhog ? { memory: constant(memhogItself), end: { afterMs: 0, exitCode: plan.exitCode } } : {};
+}
+
+const isItsName = (word: string) => /(^|\/)memhog$/.test(word);
+
+/** What stands behind its name, or behind that of its script; without a command the image names it. */
+function memhogFlagsOf(container: Container): readonly string[] {
+  const words = commandOf(container);
+  const name = words.findLastIndex((word) => isItsName(word) || /\.[cm]?[jt]s$/.test(word));
+  if (name !== -1 || !container.command?.length) return words.slice(name + 1);
+  const first = words.findIndex((word) => word.startsWith("--"));
+  return first === -1 ? [] : words.slice(first);
 }
