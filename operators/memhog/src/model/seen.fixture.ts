@@ -26,6 +26,7 @@ export function anApp(different: Partial<AppSeen> = {}): AppSeen {
       readyReplicas: 1,
       rolledOut: true,
       replacesPods: true,
+      takenFirst: 0,
     },
     limits: { ranges: [], quotas: [] },
     metrics: { available: true, freshForMs: 60_000 },

@@ -142,6 +142,8 @@ export interface TemplateSeen {
   readonly stalled?: string;
   /** The controller replaces pods by itself when the template changes; otherwise (ReplicaSet, OnDelete) we evict them one by one. */
   readonly replacesPods: boolean;
+  /** How many pods a rollout may take away before others are Ready in their place. 0: new ones come first. */
+  readonly takenFirst: number;
 }
 
 /** LimitRanges and ResourceQuotas of the namespace, as far as memory goes. */

@@ -1,14 +1,24 @@
 // What stops a raise: leaks, loops of kills, a full node, a namespace that has no more to give, and too much at once.
 // On the simulator: each of these takes many minutes, or a node that is full on request.
-import { LimitRange, type LimitRangeItem, Pod, PodDisruptionBudget, ReplicaSet, ResourceQuota } from "@memhog/runtime";
+import {
+  Deployment,
+  LimitRange,
+  type LimitRangeItem,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  ResourceQuota,
+  StatefulSet,
+} from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
 import type { AppMemory } from "../api/app-memory.ts";
 import { census } from "./census.fixture.ts";
 import { effectsOf } from "./effects.fixture.ts";
-import { hogDeployment, sizeOf } from "./hogs.fixture.ts";
+import { type HogOptions, hogDeployment, sizeOf } from "./hogs.fixture.ts";
 import { home, minutes, type World, world } from "./world.fixture.ts";
 
 const sizes = async (w: World) => (await w.pods()).map(sizeOf);
+const uids = async (w: World) => (await w.pods()).map(({ metadata }) => metadata.uid);
 const never = [{ fromMs: 0, ok: false }];
 
 describe("G1, G2: more memory is not the answer to everything", () => {
@@ -96,6 +106,57 @@ describe("D1, D2: whoever serves goes on serving", () => {
     expect(left.map(({ metadata }) => metadata.uid)).toEqual([original.metadata.uid]);
     expect((await w.memory("pod-hungry"))?.status).toMatchObject({ reason: "ReplacementNotReady", phase: "Waiting" });
     expect([counted.most, counted.leastReady]).toEqual([2, 1]);
+  });
+});
+
+describe("D2: an app is not redeployed where that would leave nobody Ready", () => {
+  const web = { namespace: home, name: "web" };
+  const recreate = (w: World, replicas: number, options: HogOptions = {}) => {
+    const { spec } = hogDeployment("web", { replicas, ...options });
+    return w.client.create(Deployment, { metadata: web, spec: { ...spec, strategy: { type: "Recreate" } } });
+  };
+  const inOrder = (w: World, replicas: number) => {
+    const { spec } = hogDeployment("web", { replicas });
+    return w.client.create(StatefulSet, { metadata: web, spec: { ...spec, serviceName: "web" } });
+  };
+
+  it.each([
+    { name: "a StatefulSet of one replica", make: (w: World) => inOrder(w, 1), memory: "statefulset-web" },
+    { name: "a Deployment of three with Recreate", make: (w: World) => recreate(w, 3), memory: "deployment-web" },
+  ])("$name stays, and says why", async ({ make, memory }) => {
+    await using w = await world();
+    await w.monitor({ strategy: "Redeploy" });
+    await make(w);
+    await w.pass(30_000);
+    const before = await uids(w);
+    const operator = w.start();
+    await w.pass(minutes(3));
+    expect(effectsOf([operator])).toEqual({});
+    expect((await w.memory(memory))?.status).toMatchObject({ reason: "WouldCauseDowntime", phase: "Waiting" });
+    expect(await uids(w)).toEqual(before);
+  });
+
+  it("a second replica is all that a StatefulSet needs: one of the two goes on serving", async () => {
+    await using w = await world();
+    await w.monitor({ strategy: "Redeploy" });
+    await inOrder(w, 1);
+    w.start();
+    await w.pass(minutes(2));
+    const counted = census(w);
+    const scaled = { type: "merge", body: { spec: { replicas: 2 } } } as const;
+    await w.client.patch(StatefulSet, web, scaled);
+    await w.pass(minutes(3));
+    expect(await sizes(w)).toEqual(["512Mi/768Mi", "512Mi/768Mi"]);
+    expect(counted.leastReady).toBe(1);
+  });
+
+  it("nothing is lost where the only pod is not Ready", async () => {
+    await using w = await world();
+    await w.monitor({ strategy: "Redeploy" });
+    await recreate(w, 1, { probe: true, annotations: { "simulator.memhog.dev/ready.main": "after 1h" } });
+    w.start();
+    await w.pass(minutes(2));
+    expect(await sizes(w)).toEqual(["512Mi/768Mi"]);
   });
 });
 

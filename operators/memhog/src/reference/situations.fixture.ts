@@ -8,7 +8,7 @@ import { type Bytes, bytesOf } from "../model/bytes.ts";
 import type { Policy, Strategy } from "../model/policy.ts";
 import type { AppRecord } from "../model/record.ts";
 import { aContainerSeen, anAction, anApp, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../model/seen.fixture.ts";
-import type { AppKind, AppSeen, ContainerSeen, NamespaceLimits, PodSeen } from "../model/seen.ts";
+import type { AppKind, AppSeen, ContainerSeen, NamespaceLimits, PodSeen, TemplateSeen } from "../model/seen.ts";
 
 interface Difference {
   readonly policy?: Partial<Policy>;
@@ -16,6 +16,7 @@ interface Difference {
   readonly pod?: Partial<PodSeen>;
   readonly limits?: Partial<NamespaceLimits>;
   readonly record?: Partial<AppRecord>;
+  readonly template?: Partial<TemplateSeen>;
   readonly app?: Partial<AppSeen>;
 }
 
@@ -54,8 +55,14 @@ const phrases: readonly Phrase[] = [
   // the world around it
   [
     /^a (Deployment|StatefulSet|DaemonSet|ReplicaSet|CronJob|Job)$/,
-    (kind) => ({ app: { app: { kind: kind as AppKind, namespace: "demo", name: "memhog" } } }),
+    (kind) => ({
+      app: { app: { kind: kind as AppKind, namespace: "demo", name: "memhog" } },
+      template: { takenFirst: kind === "Deployment" || kind === "CronJob" ? 0 : 1 },
+    }),
   ],
+  [/^(\d+) replicas$/, (count) => ({ template: { replicas: Number(count) } })],
+  [/^maxSurge 0, maxUnavailable (\d+)$/, (count) => ({ template: { takenFirst: Number(count) } })],
+  [/^not Ready$/, () => ({ pod: { ready: false } })],
   [/^a bare pod$/, () => ({ app: { app: { kind: "Pod", namespace: "demo", name: "memhog" }, template: undefined } })],
   [
     /^another owner$/,
@@ -84,7 +91,7 @@ export function situation(words: string): AppSeen {
     limits: { ranges: [], quotas: [], ...merged("limits") },
     record: aRecord(merged("record")),
     metrics: { available: true, freshForMs: 90_000 },
-    template: template && { ...template, containers: [{ name: container.name, limit, request }] },
+    template: template && { ...template, ...merged("template"), containers: [{ name: container.name, limit, request }] },
     ...merged("app"),
   });
 }

@@ -19,6 +19,7 @@ export const eventReasons = {
   AnotherAutoscaler: "another autoscaler is in charge of this memory",
   InPlaceImpossible: "the strategy is InPlace, and the pod cannot be resized in place",
   OwnerNotEditable: "the pod cannot be resized in place, and its owner is never edited",
+  WouldCauseDowntime: "a redeployment would remove every Ready pod before a new one is Ready; the note says what to do",
   CircuitOpen: "what was done last made things worse; nothing more is done for a while",
 } as const;
 

@@ -100,6 +100,7 @@ const worthTelling: Readonly<Record<string, EventReason>> = {
   AnotherAutoscaler: "AnotherAutoscaler",
   InPlaceImpossible: "InPlaceImpossible",
   OwnerNotEditable: "OwnerNotEditable",
+  WouldCauseDowntime: "WouldCauseDowntime",
   CircuitOpen: "CircuitOpen",
   RecommendOnly: "RaiseRecommended",
 };

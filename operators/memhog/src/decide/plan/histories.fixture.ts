@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Bytes, mib } from "../../model/bytes.ts";
 import type { Policy } from "../../model/policy.ts";
 import { aContainerSeen, aNode, anApp, aPodSeen, aPolicy, now, samplesOf } from "../../model/seen.fixture.ts";
-import type { AppKind, AppSeen, ContainerSeen, PodSeen } from "../../model/seen.ts";
+import type { AppKind, AppSeen, ContainerSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
 import { type Happening, happenings } from "./world.fixture.ts";
 
 const kinds: readonly AppKind[] = ["Deployment", "StatefulSet", "ReplicaSet", "CronJob", "Job", "Pod", "Pod", "Other"];
@@ -81,12 +81,17 @@ export const worlds: fc.Arbitrary<AppSeen> = fc
       template:
         template === undefined || kind === "Pod" || kind === "Job" || kind === "Other"
           ? undefined
-          : { ...template, replicas: pods.length, replacesPods: kind !== "ReplicaSet", containers: sizesOf(pods) },
+          : { ...template, replicas: pods.length, ...rolloutOf(kind), containers: sizesOf(pods) },
       cluster: { inPlace, resizeAfterOomKill },
       underWayElsewhere: elsewhere,
       rival,
     });
   });
+
+const rolloutOf = (kind: AppKind): Pick<TemplateSeen, "replacesPods" | "takenFirst"> => ({
+  replacesPods: kind !== "ReplicaSet",
+  takenFirst: kind === "Deployment" || kind === "CronJob" ? 0 : 1,
+});
 
 function sizesOf(pods: readonly PodSeen[]) {
   const containers = pods.flatMap((one) => one.containers);

@@ -101,6 +101,15 @@ it("D3: at most three pods of an app at a time in place, one otherwise, ten in t
   });
 });
 
+it("D2: no template is patched where its rollout would take away all that are Ready", () => {
+  always((seen, { commands }) => {
+    const { takenFirst = 0, replicas = 0 } = seen.template ?? {};
+    if (!commands.some((command) => command.do === "patchTemplate") || takenFirst === 0) return;
+    const ready = seen.pods.filter((pod) => pod.ready && !pod.deleting && pod.phase === "Running");
+    expect(ready.length === 0 || replicas > takenFirst).toBe(true);
+  });
+});
+
 it("D1: a Ready pod is evicted only while all others are Ready, and there are others", () => {
   always((seen, { commands }) => {
     for (const command of commands) {

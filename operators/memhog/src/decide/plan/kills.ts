@@ -18,6 +18,7 @@ const later: ReadonlySet<HoldReason> = new Set<HoldReason>([
   "ResizeDeferred",
   "RolloutInProgress",
   "ReplacementNotReady",
+  "WouldCauseDowntime",
   "CircuitOpen",
   "Refused",
   "Busy",

@@ -6,6 +6,8 @@
 //   Redeploy    –                   CopyPod              Template               hold OwnerNotEditable
 //   Recommend   hold RecommendOnly, always
 //
+// Template is no road where nobody would be left to serve while it is taken: hold WouldCauseDowntime (plan/downtime.ts).
+//
 // An HPA that goes by memory utilisation reads usage ÷ request: more request would make it remove replicas. So in place only the
 // limit grows, and nothing is redeployed (F1).
 import type { HoldReason } from "../../model/reasons.ts";
@@ -13,6 +15,7 @@ import type { Action, AppRecord, Change, Road } from "../../model/record.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { type Hold, hold } from "../facts.ts";
 import { hasEnded, resizesInPlace } from "../in-place-able.ts";
+import { leavesNobody, toAvoidDowntime } from "./downtime.ts";
 import { policyInCharge } from "./gate.ts";
 import { containerOf } from "./progress.ts";
 import type { PodRaise } from "./raises.ts";
@@ -70,8 +73,13 @@ function redeploy(seen: AppSeen, pod: PodSeen, obstacle: string): RoadTo {
   const { kind } = seen.app;
   if (seen.rival?.kind === "HPA") return no("AnotherAutoscaler", `${seen.rival.name} goes by the request of new pods`);
   if (kind === "Job" || kind === "Other") return no("OwnerNotEditable", obstacle);
-  if (kind !== "Pod")
-    return seen.template === undefined ? no("OwnerNotEditable", "its owner was not found") : { road: "Template" };
+  if (kind !== "Pod") return byTemplate(seen, obstacle);
   // To run a pod again that was made to run once is not ours to decide.
   return hasEnded(pod) ? no("NotRunning", "the pod has ended") : { road: "CopyPod" };
+}
+
+function byTemplate(seen: AppSeen, obstacle: string): RoadTo {
+  if (seen.template === undefined) return no("OwnerNotEditable", "its owner was not found");
+  if (!leavesNobody(seen)) return { road: "Template" };
+  return no("WouldCauseDowntime", `${obstacle}, and ${toAvoidDowntime(seen)}`);
 }

@@ -10,8 +10,20 @@ import { containerOf, isInfeasible, isRefused, podOf } from "./progress.ts";
 const order: readonly (readonly [Phase, readonly Reason[]])[] = [
   ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesFutile", "SuspectedLeak"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
-  ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "InPlaceImpossible", "OwnerNotEditable", "AnotherAutoscaler"]],
-  ["Waiting", ["AtCeiling", "RecommendOnly", "ResizeDeferred", "RolloutInProgress", "ResizeInProgress", "Busy", "CoolingDown"]],
+  ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "InPlaceImpossible", "OwnerNotEditable"]],
+  [
+    "Waiting",
+    [
+      "AnotherAutoscaler",
+      "AtCeiling",
+      "RecommendOnly",
+      "ResizeDeferred",
+      "RolloutInProgress",
+      "ResizeInProgress",
+      "Busy",
+      "CoolingDown",
+    ],
+  ],
   ["Watching", ["MetricsUnavailable", "SampleStale", "BelowThreshold", "NoSample", "NotRunning", "NoLimit", "Terminating"]],
   ["Stopped", ["NoMonitor", "NotMonitored"]],
 ];

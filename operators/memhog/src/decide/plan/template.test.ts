@@ -16,6 +16,7 @@ const template = (different: Partial<TemplateSeen> = {}): TemplateSeen => ({
   readyReplicas: 2,
   rolledOut: false,
   replacesPods: true,
+  takenFirst: 0,
   ...different,
 });
 const pod = (number: number, size: typeof small, different: Partial<PodSeen> = {}) =>

@@ -4,6 +4,7 @@
 import type { Command } from "../../model/plan.ts";
 import type { Change, Intent } from "../../model/record.ts";
 import type { AppSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
+import { leavesNobody, toAvoidDowntime } from "./downtime.ts";
 import {
   containerOf,
   ended,
@@ -32,6 +33,8 @@ export function templateProgress(seen: AppSeen, intent: Intent): Progress {
   if (isRefused(intent)) return ended(intent, "Refused", intent.waitingFor ?? "");
   const missing = changes.filter((change) => !asksFor(template, change));
   if (missing.length === 0) return { ...rollout(seen, template, intent), given: limitsOf(template.uid, changes) };
+  // It was decided while nobody was Ready; meanwhile somebody is (D2).
+  if (leavesNobody(seen)) return ended(intent, "Abandoned", toAvoidDowntime(seen));
   if (since(seen, intent.atMs) >= takenUpWithinMs) return ended(intent, "Refused", notTakenUp);
   const fresh = goingOn(intent);
   return { ...fresh, command: patch(fresh.intent, template, missing) };

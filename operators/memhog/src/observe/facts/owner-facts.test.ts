@@ -16,7 +16,7 @@ describe("what is kept of owners", () => {
         { name: "proxy", limit: mib(2), request: mib(2) },
         { name: "main", limit: mib(3), request: mib(3) },
       ],
-      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true },
+      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true, takenFirst: 0 },
     });
   });
 
@@ -47,7 +47,7 @@ describe("what is kept of owners", () => {
     const spec = { replicas: 3, template };
     const set = (updateStrategy: object) =>
       statefulSetFacts(anObject(StatefulSet, { spec: { ...spec, updateStrategy }, status: done }));
-    expect(set({})).toMatchObject({ replacesPods: true, rolledOut: true });
+    expect(set({})).toMatchObject({ replacesPods: true, rolledOut: true, takenFirst: 1 });
     expect(set({ type: "OnDelete" })).toMatchObject({ replacesPods: false });
     expect(set({ rollingUpdate: { partition: 2 } }).stalled).toContain("below 2");
   });
@@ -58,7 +58,7 @@ describe("what is kept of owners", () => {
       const status = { ...counts, observedGeneration: 1, updatedNumberScheduled: updated };
       return daemonSetFacts(anObject(DaemonSet, { spec: { template }, status }));
     };
-    expect(set(2)).toMatchObject({ replicas: 2, readyReplicas: 2, rolledOut: true, replacesPods: true });
+    expect(set(2)).toMatchObject({ replicas: 2, readyReplicas: 2, rolledOut: true, replacesPods: true, takenFirst: 1 });
     expect(set(1).rolledOut).toBe(false);
   });
 
@@ -67,6 +67,7 @@ describe("what is kept of owners", () => {
     expect(replicaSetFacts(anObject(ReplicaSet, { spec: { template }, status }))).toMatchObject({
       replacesPods: false,
       rolledOut: true,
+      takenFirst: 1,
     });
   });
 
@@ -75,6 +76,7 @@ describe("what is kept of owners", () => {
     expect(cronJobFacts(anObject(CronJob, { spec }))).toMatchObject({
       replicas: 0,
       rolledOut: true,
+      takenFirst: 0,
       containers: [{}, { name: "main" }],
     });
   });

@@ -3,6 +3,7 @@ import type { CronJob, DaemonSet, Deployment, PodTemplateSpec, ReplicaSet, State
 import type { TemplateSeen } from "../../model/seen.ts";
 import { memoryIn } from "./amounts.ts";
 import { isSidecar } from "./pod-request.ts";
+import { takenFirstByDaemonSet, takenFirstByDeployment, takenFirstByStatefulSet } from "./taken-first.ts";
 
 /** Identity is in the metadata. */
 export type TemplateFacts = Omit<TemplateSeen, "uid" | "resourceVersion">;
@@ -26,6 +27,7 @@ export function deploymentFacts({ metadata, spec, status = {} }: Stored<Deployme
     isSeen: isSeen(metadata.generation, status.observedGeneration),
     stalled: spec.paused === true ? "the Deployment is paused" : stalledIn(status.conditions),
     replacesPods: true,
+    takenFirst: takenFirstByDeployment(spec, replicas),
   });
 }
 
@@ -44,6 +46,7 @@ export function statefulSetFacts({ metadata, spec, status = {} }: Stored<Statefu
     // Pods below the partition keep the old template until a person moves it.
     stalled: partition > 0 ? `its partition holds back every pod below ${partition}` : undefined,
     replacesPods: spec.updateStrategy?.type !== "OnDelete",
+    takenFirst: takenFirstByStatefulSet(spec, replicas),
   });
 }
 
@@ -58,6 +61,7 @@ export function daemonSetFacts({ metadata, spec, status }: Stored<DaemonSet>): T
   return facts(spec.template, stage, {
     isSeen: isSeen(metadata.generation, status?.observedGeneration),
     replacesPods: spec.updateStrategy?.type !== "OnDelete",
+    takenFirst: takenFirstByDaemonSet(spec, replicas),
   });
 }
 
@@ -68,14 +72,14 @@ export function replicaSetFacts({ metadata, spec, status = {} }: Stored<ReplicaS
   return facts(
     spec.template,
     { replicas, existing, updated: existing, readyReplicas: status.readyReplicas ?? 0 },
-    { isSeen: isSeen(metadata.generation, status.observedGeneration), replacesPods: false },
+    { isSeen: isSeen(metadata.generation, status.observedGeneration), replacesPods: false, takenFirst: 1 },
   );
 }
 
 /** The next run is made from the new template; what runs now is left to end. */
 export function cronJobFacts({ spec }: Stored<CronJob>): TemplateFacts {
   const nothing = { replicas: 0, readyReplicas: 0, updated: 0, existing: 0 };
-  return facts(spec.jobTemplate.spec.template, nothing, { isSeen: true, replacesPods: true });
+  return facts(spec.jobTemplate.spec.template, nothing, { isSeen: true, replacesPods: true, takenFirst: 0 });
 }
 
 interface Rollout {
@@ -83,13 +87,15 @@ interface Rollout {
   readonly isSeen: boolean;
   readonly stalled?: string | undefined;
   readonly replacesPods: boolean;
+  readonly takenFirst: number;
 }
 
-function facts(template: PodTemplateSpec | undefined, stage: Stage, { isSeen, stalled, replacesPods }: Rollout): TemplateFacts {
+function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rollout): TemplateFacts {
+  const { isSeen, stalled, replacesPods, takenFirst } = rollout;
   const { replicas, readyReplicas, updated, existing } = stage;
   const rolledOut = isSeen && updated >= replicas && existing === replicas && readyReplicas >= replicas;
   const containers = templateContainers(template);
-  return { containers, replicas, readyReplicas, rolledOut, replacesPods, ...(stalled !== undefined && { stalled }) };
+  return { containers, replicas, readyReplicas, rolledOut, replacesPods, takenFirst, ...(stalled !== undefined && { stalled }) };
 }
 
 function isSeen(generation = 0, observed = 0): boolean {
