@@ -5,6 +5,7 @@ export type { CallFault, JournalEntry, JournalEvent, JournalOptions } from "./cl
 export { describeCall, Journal } from "./client/journal.ts";
 export type { ManualClock, ManualClockOptions } from "./concurrency/manual-clock.ts";
 export { manualClock, manualEnvironment, seededRandom } from "./concurrency/manual-clock.ts";
+export { type Audited, type AuditOptions, auditOf } from "./testing/audit.ts";
 export type { DeepPartial } from "./testing/builders.ts";
 export { aDeployment, aNode, anObject, aPod } from "./testing/builders.ts";
 export type { EventuallyOptions } from "./testing/eventually.ts";
