@@ -93,6 +93,41 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual(["1"]);
   });
 
+  it("goes on at once when the wall clock is set ahead", async () => {
+    const { clock, target, ask } = world();
+    target.says = [plain(1)];
+    await clock.advance(15 * second);
+    clock.stepWallClock(60 * minute);
+    target.says = [plain(2)];
+    await clock.advance(15 * second);
+    expect(await ask("plain")).toEqual(["2"]);
+  });
+
+  it("finds nothing that is new when the wall clock was set back, until it has caught up", async () => {
+    const { clock, target, ask } = world();
+    target.says = [plain(1)];
+    await clock.advance(20 * minute);
+    clock.stepWallClock(-10 * minute);
+    target.says = [plain(2), { ...plain(3), name: "fresh" }];
+    await clock.advance(9 * minute);
+    expect(await ask("plain")).toEqual(["1"]); // as it was then
+    expect(await ask("fresh")).toEqual(["3"]); // of which nothing later is known
+    await clock.advance(minute + 15 * second);
+    expect(await ask("plain")).toEqual(["2"]);
+  });
+
+  it("takes nothing at all that is an hour older than the newest", async () => {
+    const { clock, target, ask } = world();
+    target.says = [plain(1)];
+    await clock.advance(minute);
+    clock.stepWallClock(-62 * minute);
+    target.says = [{ ...plain(3), name: "fresh" }];
+    await clock.advance(30 * second);
+    expect(await ask("fresh")).toEqual([]);
+    await clock.advance(2 * minute);
+    expect(await ask("fresh")).toEqual(["3"]);
+  });
+
   it("is forgotten after a while, and comes back without a gap if it goes on", async () => {
     const { clock, target, prometheus, ask } = world({ retentionMs: 10 * minute });
     target.says = [plain(1)];

@@ -76,17 +76,18 @@ export class Scraper {
   }
 
   async #scrape(target: Target, now: number): Promise<void> {
+    const { store } = this.#options;
     const known = this.#knownOf(target);
     const samples = await this.#ask(target);
     const live = new Set<Series>();
     for (const { name, labels, value, timestampMs } of samples ?? []) {
       const series = this.#seriesOf(target, known, name, labels);
-      series.append(timestampMs ?? now, value);
+      store.append(series, timestampMs ?? now, value);
       if (timestampMs === undefined) live.add(series);
     }
-    for (const series of known.live) if (!live.has(series)) series.append(now, ended);
+    for (const series of known.live) if (!live.has(series)) store.append(series, now, ended);
     known.live = live;
-    this.#options.store.series({ ...target.labels, [nameLabel]: "up" }).append(now, samples === undefined ? 0 : 1);
+    store.append(store.series({ ...target.labels, [nameLabel]: "up" }), now, samples === undefined ? 0 : 1);
   }
 
   async #ask(target: Target): Promise<readonly Sample[] | undefined> {

@@ -1,5 +1,7 @@
 // Every series that was ever scraped, as far back as is remembered. A series is two columns of numbers, times and values,
-// in order of time; what comes too late is not taken, as Prometheus does.
+// in order of time; what comes too late is not taken, as Prometheus does: nothing that is not later than the last of its
+// series, and nothing that is an hour older than the newest of all. So after the wall clock was set back there is nothing new
+// until it has caught up, and after it was set ahead all goes on.
 //
 // A series that has come to an end says so by a last sample that is no number but a mark: from then on it has no value,
 // instead of its last one for another five minutes.
@@ -9,6 +11,9 @@ import { type Matcher, matches } from "./matcher.ts";
 
 /** Where the mark of an end stands among values. JavaScript knows one NaN, so it is kept beside them. */
 export const ended = Symbol("ended");
+
+/** How much older than the newest sample of all another may be: half of what the real one keeps in its head. */
+const tooOldMs = 3_600_000;
 
 export interface Point {
   /** Milliseconds since 1970. */
@@ -99,6 +104,7 @@ export class Series {
 export class SeriesStore {
   readonly #byKey = new Map<string, Series>();
   readonly #byName = new Map<string, Set<Series>>();
+  #newest = Number.NEGATIVE_INFINITY;
 
   get size(): number {
     return this.#byKey.size;
@@ -115,6 +121,13 @@ export class SeriesStore {
     const family = this.#byName.get(name) ?? new Set();
     this.#byName.set(name, family.add(series));
     return series;
+  }
+
+  /** False: it comes too late. */
+  append(series: Series, t: number, v: number | typeof ended): boolean {
+    if (t < this.#newest - tooOldMs || !series.append(t, v)) return false;
+    this.#newest = Math.max(this.#newest, t);
+    return true;
   }
 
   /** Those that match, in the order of their labels. */

@@ -57,6 +57,20 @@ describe("the metrics of a hollow node", () => {
     expect(Math.max(...ages)).toBeLessThan(15 * second);
   });
 
+  it.each([1, -1])("have the time of the wall clock, also after a step of %i h", async (hours) => {
+    await using world = await hollowWorld();
+    await world.create("web", { container: memory("64Mi") });
+    await world.until("web", isReady);
+    const shown = () => named(world.node.samples(), workingSet, { container: "main" })[0]?.timestampMs ?? 0;
+    const before = shown();
+    world.clock.stepWallClock(hours * 3_600 * second);
+    expect(shown()).toBe(before); // was measured before the step
+    await world.clock.advance(30 * second);
+    const age = world.clock.now() - shown();
+    expect(age).toBeGreaterThanOrEqual(0);
+    expect(age).toBeLessThan(15 * second);
+  });
+
   it("show limits and starts without a time, and a new limit at once", async () => {
     await using world = await hollowWorld();
     await world.create("web", { container: memory("64Mi", "32Mi") });

@@ -58,10 +58,11 @@ export class Cadvisor {
   /** What would be read from /metrics/cadvisor at this moment. */
   samples(): readonly Sample[] {
     this.#node.advance();
-    const now = this.#options.environment.clock.monotonic();
+    const { clock } = this.#options.environment;
+    const now = instantAt(clock, clock.monotonic());
     const pods = [...this.#node.pods.values()].filter(({ sandbox }) => sandbox.kind === "ready");
     const shown = new Map(pods.flatMap((run) => this.#ofContainers(run, now)));
-    this.#noteDead(shown, now);
+    this.#noteDead(shown, now.ms);
     return [
       ...this.#ofLevels(pods, now),
       ...pods.flatMap((run) => this.#ofPod(run, now)),
@@ -78,7 +79,7 @@ export class Cadvisor {
     this.#shown = shown;
   }
 
-  #ofLevels(pods: readonly PodRun[], now: number): readonly Sample[] {
+  #ofLevels(pods: readonly PodRun[], now: Instant): readonly Sample[] {
     return [...this.#levels].flatMap(([id, cgroup]) => {
       const isBelow = (run: PodRun) => id === "/" || homeOf(run).startsWith(id);
       const usage = (ms: number) => pods.filter(isBelow).reduce((sum, run) => sum + usageOfPod(run, ms), 0);
@@ -86,7 +87,7 @@ export class Cadvisor {
     });
   }
 
-  #ofPod(run: PodRun, now: number): readonly Sample[] {
+  #ofPod(run: PodRun, now: Instant): readonly Sample[] {
     const { sandbox } = run;
     if (sandbox.kind !== "ready") return [];
     const home = homeOf(run);
@@ -97,7 +98,7 @@ export class Cadvisor {
     return [...pod.samples(now, (ms) => usageOfPod(run, ms), limitOfPod(run)), ...pause.samples(now, () => pauseBytes, 0)];
   }
 
-  #ofContainers(run: PodRun, now: number): readonly (readonly [Life, readonly Sample[]])[] {
+  #ofContainers(run: PodRun, now: Instant): readonly (readonly [Life, readonly Sample[]])[] {
     return run.containers.flatMap(({ life, name: container, spec, memoryLimit }) => {
       if (life === undefined) return [];
       const cgroup = this.#known(life, life.startedAt, () => {

@@ -14,7 +14,8 @@ export interface CgroupOptions {
 export class Cgroup {
   readonly #options: CgroupOptions;
   #samples: readonly Sample[] = [];
-  #measuredAt: number | undefined;
+  /** By the wall clock as it was then: nobody steps what was measured. */
+  #measuredAt: Instant | undefined;
   #limit: number | undefined;
 
   constructor(options: CgroupOptions) {
@@ -24,19 +25,21 @@ export class Cgroup {
   /**
    * What is exposed. Amounts carry the time at which they were measured; what is configured does not.
    *
+   * @param now what is measured after a step of the wall clock has the new time
    * @param usage bytes in use at a time of the monotonic clock
    * @param limit bytes; 0 where there is no limit, as cAdvisor has it
    */
-  samples(now: number, usage: (ms: number) => number, limit: number): readonly Sample[] {
+  samples(now: Instant, usage: (ms: number) => number, limit: number): readonly Sample[] {
     const { labels, since } = this.#options;
-    const elapsed = this.#elapsed(now);
-    const measuredAt = since.ms + elapsed;
+    const ms = since.ms + this.#elapsed(now.ms);
+    const isNew = ms !== this.#measuredAt?.ms;
     // Most scrapes come between two measurements: they see the very same samples.
-    if (measuredAt === this.#measuredAt && limit === this.#limit) return this.#samples;
+    if (!isNew && limit === this.#limit) return this.#samples;
+    const measuredAt = isNew ? { ms, wall: now.wall - (now.ms - ms) } : (this.#measuredAt ?? now);
     this.#measuredAt = measuredAt;
     this.#limit = limit;
-    const timestampMs = Math.round(since.wall + elapsed);
-    const value = usage(measuredAt);
+    const timestampMs = Math.round(measuredAt.wall);
+    const value = usage(ms);
     this.#samples = [
       { name: "container_memory_rss", labels, value, timestampMs },
       { name: "container_memory_usage_bytes", labels, value, timestampMs },
