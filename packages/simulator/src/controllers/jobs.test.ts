@@ -41,6 +41,21 @@ describe("the pods of a job", () => {
       decision: { create: 0, remove: 0 },
     },
     {
+      name: "are not ours if somebody else manages the job",
+      steps: steps(job({ managedBy: "example.com/queue", suspend: true }), running),
+      decision: { create: 0, remove: 0 },
+    },
+    {
+      name: "are not made if somebody else manages the job",
+      steps: steps(job({ managedBy: "example.com/queue" })),
+      decision: { create: 0, remove: 0 },
+    },
+    {
+      name: "are ours if the job says so",
+      steps: steps(job({ managedBy: "kubernetes.io/job-controller" })),
+      decision: { create: 1, remove: 0 },
+    },
+    {
       name: "do not come back after the end",
       steps: steps(job({}, { conditions: [{ type: "Complete", status: "True" }] })),
       decision: { create: 0, remove: 0 },
@@ -74,5 +89,11 @@ describe("the end of a job", () => {
   it("is followed by its removal, if it is to be", () => {
     const conditions = [{ type: "Complete", status: "True", lastTransitionTime: "2026-01-01T00:59:50Z" }];
     expect(decideJob(job({ ttlSecondsAfterFinished: 30 }, { conditions }), [], now).goesInMs).toBe(20_000);
+    const theirs = job({ ttlSecondsAfterFinished: 30, managedBy: "example.com/queue" }, { conditions });
+    expect(decideJob(theirs, [], now).goesInMs).toBe(20_000);
+  });
+  it("and its status are written by whoever manages it", () => {
+    const status = { active: 3 };
+    expect(decideJob(job({ managedBy: "example.com/queue" }, status), [succeeded], now).status).toEqual(status);
   });
 });

@@ -76,9 +76,16 @@ export function isFinished({ status }: Stored<Job>): boolean {
   return hasCondition(status?.conditions, "Complete") || hasCondition(status?.conditions, "Failed");
 }
 
+/** Somebody else runs its pods and writes its status. That it goes some time after its end is still seen to here. */
+function isOthers({ spec: { managedBy = ourName } }: Stored<Job>): boolean {
+  return managedBy !== ourName;
+}
+
+const ourName = "kubernetes.io/job-controller";
+
 export function decideJob(job: Stored<Job>, pods: readonly Stored<Pod>[], nowMs: number): JobDecision {
   const { spec, status = {} } = job;
-  if (isFinished(job)) return { create: 0, remove: [], status, goesInMs: goesInMs(job, nowMs) };
+  if (isFinished(job) || isOthers(job)) return { create: 0, remove: [], status, goesInMs: goesInMs(job, nowMs) };
   const active = pods.filter(isActive);
   const succeeded = pods.filter(({ status }) => status?.phase === "Succeeded").length;
   const failed = pods.filter((pod) => pod.status?.phase === "Failed" || (isGoing(pod) && pod.status?.phase !== "Succeeded"));

@@ -69,7 +69,14 @@ function templateErrors(spec: JsonObject, field: string): readonly FieldError[] 
 function jobErrors(job: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
   const spec = objectAt(job, "spec");
   const suspended = valueAt(old, "spec", "suspend") === true;
-  const fixed = ["selector", "completions", "completionMode", "podFailurePolicy", ...(suspended ? [] : ["template"])];
+  const fixed = [
+    "selector",
+    "completions",
+    "completionMode",
+    "podFailurePolicy",
+    "managedBy",
+    ...(suspended ? [] : ["template"]),
+  ];
   return [
     ...notNegativeFields(spec, "spec", ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"]),
     ...(old === undefined ? [] : selectorErrors(job, "job")),
