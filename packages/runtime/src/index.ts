@@ -3,7 +3,8 @@
 // What tests need has a door of its own: @memhog/runtime/testing.
 
 // operator/ — a program: configuration, leader, probes, metrics, events, logs, and an end in good order
-export { FlagError, LeadershipLostError, OperatorError, OperatorOptionsError } from "./operator/errors.ts";
+export { parseAddress } from "./operator/endpoints.ts";
+export { AddressError, FlagError, LeadershipLostError, OperatorError, OperatorOptionsError } from "./operator/errors.ts";
 export type { Flag, FlagTable, FlagValues } from "./operator/flag-table.ts";
 export { type OperatorFlags, type OperatorFlagsOptions, operatorFlags } from "./operator/flags.ts";
 export { type LogOptions, makeLogger } from "./operator/logs.ts";

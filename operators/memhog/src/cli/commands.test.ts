@@ -37,6 +37,8 @@ describe("what an install is made of is printed", () => {
 
   it("what cannot be meant is refused before anything is asked of a cluster", async () => {
     await expect(printed("explain", "web", "-o", "xml")).rejects.toThrow('--output: expected text or json, found "xml"');
-    await expect(printed("--page-bind-address", "8082")).rejects.toThrow('like :8082 or 127.0.0.1:8082, found "8082"');
+    await expect(printed("--page-bind-address", "8082")).rejects.toThrow(
+      'like ":8080" or "127.0.0.1:8080", or "0" for none, found "8082"',
+    );
   });
 });

@@ -6,6 +6,7 @@ import {
   may,
   Node,
   type OperatorOptions,
+  parseAddress,
   rolesFor,
   silentLogger,
   systemEnvironment,
@@ -17,7 +18,6 @@ import { manifests } from "../manifests.ts";
 import { memhogControllers, memhogKinds, memhogOperator } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
-import { parseAddress } from "../page/page-source.ts";
 import { explainPod } from "./explain.ts";
 import { headersOf, intervalMsOf, type MemhogFlags } from "./flags.ts";
 import { allowed, checkDefinitions, checkRights, checkServer, NotReadyToStartError } from "./preflight.ts";

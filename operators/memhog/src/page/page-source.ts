@@ -1,5 +1,5 @@
 // The page runs as long as the controller works: as a source that brings no news. Only who works has something to show.
-import type { Source } from "@memhog/runtime";
+import { parseAddress, type Source } from "@memhog/runtime";
 import { AppMonitor } from "../api/app-monitor.ts";
 import type { MetricsSeen } from "../model/seen.ts";
 import type { History } from "./history.ts";
@@ -13,12 +13,6 @@ export interface PageSourceOptions {
   readonly metrics: () => MetricsSeen;
   /** It listens, at this port. */
   readonly onPage?: (port: number) => void;
-}
-
-/** An address that cannot be listened at. */
-export class PageAddressError extends Error {
-  readonly code = "MEMHOG_PAGE_ADDRESS";
-  override readonly name = "PageAddressError";
 }
 
 export function pageSource({ address, history, metrics, onPage = () => {} }: PageSourceOptions): Source {
@@ -42,13 +36,4 @@ export function pageSource({ address, history, metrics, onPage = () => {} }: Pag
       await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     },
   };
-}
-
-/** @throws PageAddressError */
-export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
-  const found = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(address);
-  const port = Number(found?.[3]);
-  if (found === null || port > 65_535)
-    throw new PageAddressError(`expected an address for the page like :8082 or 127.0.0.1:8082, found ${JSON.stringify(address)}`);
-  return { host: found[1] ?? (found[2] || undefined), port };
 }

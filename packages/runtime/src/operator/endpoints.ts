@@ -69,7 +69,8 @@ export function onlyFromHere(route: Route): Route {
   };
 }
 
-function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
+/** Where ":8080", "127.0.0.1:8080" or "[::1]:8080" is; no host: everywhere. @throws AddressError */
+export function parseAddress(address: string): { readonly host: string | undefined; readonly port: number } {
   const found = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(address);
   const port = Number(found?.[3]);
   if (found === null || port > 65_535) {
