@@ -6,6 +6,7 @@ import {
   type Environment,
   type Operator,
   type OperatorOptions,
+  type OwnMetric,
   operator,
   systemEnvironment,
 } from "@memhog/runtime";
@@ -22,7 +23,7 @@ import { History } from "./page/history.ts";
 import { pageSource } from "./page/page-source.ts";
 import { type Pass, type ReconcileContext, reconcile } from "./reconcile.ts";
 import { appMonitors } from "./report/app-monitors.ts";
-import { type MemhogMetrics, memhogMetrics } from "./report/metrics.ts";
+import { memhogMetrics } from "./report/metrics.ts";
 import { reporter } from "./report/report.ts";
 
 export interface MemhogOptions {
@@ -47,32 +48,30 @@ const concurrency = 4;
 
 /** The whole program, to be `run()`. */
 export function memhogOperator(options: MemhogOptions & Partial<OperatorOptions>): Operator {
-  const { environment = systemEnvironment() } = options;
-  // The metrics need the operator's registry, the operator its controllers, and these count: so they are given a way to find them.
-  let metrics: MemhogMetrics | undefined;
-  const { controllers, memory } = memhogControllers(options, environment, () => metrics);
-  const all = operator({ rateLimit: { qps: 50, burst: 100 }, ...options, environment, name: operatorName, controllers });
-  const { clock } = environment;
-  metrics = memhogMetrics({ registry: all.metrics.registry, clock, newestSampleAgeMs: () => memory.newestAgeMs() });
-  return all;
+  const { environment = systemEnvironment(), metrics: more = [] } = options;
+  const { controllers, metrics } = memhogControllers(options, environment);
+  const own = { environment, name: operatorName, controllers, metrics: [...metrics, ...more] };
+  return operator({ rateLimit: { qps: 50, burst: 100 }, ...options, ...own });
 }
 
-/** The controllers alone: what they may do is what the operator may. */
+/** The controllers alone, and what they count: what they may do is what the operator may. */
 export function memhogControllers(
   options: MemhogOptions,
   environment: Environment,
-  metrics: () => MemhogMetrics | undefined = () => undefined,
-): { readonly controllers: readonly Controller[]; readonly memory: MemoryPoller } {
+): { readonly controllers: readonly Controller[]; readonly metrics: readonly OwnMetric[] } {
   const { prometheus, intervalMs = 15_000, nodes = true, onPass, pageBindAddress = "0", onPage } = options;
-  const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: (report) => metrics()?.polled(report) });
-  const raises = new RaiseWitness(environment.clock);
+  const { clock } = environment;
+  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs() });
+  const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: metrics.polled });
+  const raises = new RaiseWitness(clock);
   const history = new History();
   const listening = pageBindAddress !== "0";
-  const report: ReturnType<typeof reporter> = (pass, ctx) => {
+  const tellEveryone = reporter({ metrics, onPass });
+  const report: typeof tellEveryone = (pass, ctx) => {
     if (listening) history.note(pass.seen, pass.plan);
-    reporter({ metrics: metrics(), onPass })(pass, ctx);
+    tellEveryone(pass, ctx);
   };
-  const world = { memory, raises, underWay: new UnderWay(), nodes, report, onBroken: () => metrics()?.broken() };
+  const world = { memory, raises, underWay: new UnderWay(), nodes, report, onBroken: metrics.broken };
   const page = pageSource({ address: pageBindAddress, history, metrics: () => memory.metrics(), ...(onPage && { onPage }) });
   const apps = controller(
     AppMemory,
@@ -87,5 +86,5 @@ export function memhogControllers(
     },
     (ref, ctx) => reconcile(ref, ctx as unknown as ReconcileContext, world),
   );
-  return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], memory };
+  return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], metrics: metrics.own };
 }

@@ -9,9 +9,9 @@ import { memhogMetrics } from "./metrics.ts";
 
 function counting() {
   const clock = manualClock();
-  const { registry } = operator({ name: "test", controllers: [] }).metrics;
   const age = { ms: undefined as number | undefined };
-  const metrics = memhogMetrics({ registry, clock, newestSampleAgeMs: () => age.ms });
+  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => age.ms });
+  const { registry } = operator({ name: "test", controllers: [], metrics: metrics.own }).metrics;
   const lines = async () =>
     (await registry.metrics()).split("\n").filter((line) => /^memhog_/.test(line) && !/_bucket/.test(line));
   return { clock, age, metrics, lines };

@@ -1,6 +1,6 @@
 // What is counted, beside what the runtime counts (workqueue_*, controller_runtime_*, rest_client_*). No label ever names a pod or
 // an app: their number has no bound, and a memory autoscaler should not fill the memory of Prometheus.
-import { type Clock, Counter, Gauge, Histogram, type OperatorMetrics } from "@memhog/runtime";
+import { type Clock, Counter, Gauge, Histogram, type OwnMetric } from "@memhog/runtime";
 import type { CommandOutcome } from "../act/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import type { AppRecord } from "../model/record.ts";
@@ -13,6 +13,8 @@ export interface Polled {
 }
 
 export interface MemhogMetrics {
+  /** For the operator that serves them. */
+  readonly own: readonly OwnMetric[];
   /** After each question to Prometheus. */
   polled(report: Polled): void;
   /** After each plan that was stored. */
@@ -24,16 +26,16 @@ export interface MemhogMetrics {
 }
 
 export interface MetricsOptions {
-  readonly registry: OperatorMetrics["registry"];
   readonly clock: Pick<Clock, "monotonic">;
   /** Milliseconds since the newest sample was measured; undefined while there is none. Read when somebody looks. */
   readonly newestSampleAgeMs: () => number | undefined;
 }
 
-export function memhogMetrics({ registry, clock, newestSampleAgeMs }: MetricsOptions): MemhogMetrics {
-  const all = definitions(registry, newestSampleAgeMs);
+export function memhogMetrics({ clock, newestSampleAgeMs }: MetricsOptions): MemhogMetrics {
+  const all = definitions(newestSampleAgeMs);
   const delays = sampleToApplied(clock, (seconds) => all.sampleToApplied.observe(seconds));
   return {
+    own: Object.values(all),
     polled: ({ outcome, durationMs, samples }) => {
       all.queries.inc({ outcome });
       all.querySeconds.observe(durationMs / 1000);
@@ -52,22 +54,22 @@ export function memhogMetrics({ registry, clock, newestSampleAgeMs }: MetricsOpt
   };
 }
 
-function definitions(registry: OperatorMetrics["registry"], newestSampleAgeMs: () => number | undefined) {
-  const registers = [registry];
+function definitions(newestSampleAgeMs: () => number | undefined) {
+  const registers: [] = []; // none yet: the operator registers what it is given
   const counter = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
   const histogram = (name: string, help: string, buckets: readonly number[]) =>
     new Histogram({ name, help, buckets: [...buckets], registers });
-  new Gauge({
-    name: "memhog_sample_age_seconds",
-    help: "How old the newest sample of any container's memory is; NaN while there is none.",
-    registers,
-    collect() {
-      const age = newestSampleAgeMs();
-      this.set(age === undefined ? Number.NaN : age / 1000);
-    },
-  });
   return {
+    sampleAge: new Gauge({
+      name: "memhog_sample_age_seconds",
+      help: "How old the newest sample of any container's memory is; NaN while there is none.",
+      registers,
+      collect() {
+        const age = newestSampleAgeMs();
+        this.set(age === undefined ? Number.NaN : age / 1000);
+      },
+    }),
     samples: new Gauge({ name: "memhog_samples", help: "Samples of containers' memory in the last answer.", registers }),
     queries: counter("memhog_prometheus_queries_total", "Questions to Prometheus, by how they were answered.", "outcome"),
     querySeconds: histogram(

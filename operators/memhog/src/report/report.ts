@@ -5,8 +5,7 @@ import { logOutcomes, logPlan } from "./log.ts";
 import type { MemhogMetrics } from "./metrics.ts";
 
 export interface ReportOptions {
-  /** @default nobody counts */
-  readonly metrics?: MemhogMetrics | undefined;
+  readonly metrics: MemhogMetrics;
   readonly onPass?: ((pass: Pass) => void) | undefined;
 }
 
@@ -16,8 +15,8 @@ export function reporter({ metrics, onPass }: ReportOptions): ReconcileWorld["re
     tell(ctx, seen, news({ record: seen.record, reason: reasonBefore }, plan));
     logPlan(ctx.log, seen.app, plan);
     logOutcomes(ctx.log, seen.app, outcomes);
-    metrics?.planned(seen.record, plan);
-    metrics?.carriedOut(outcomes);
+    metrics.planned(seen.record, plan);
+    metrics.carriedOut(outcomes);
     onPass?.(pass);
   };
 }
