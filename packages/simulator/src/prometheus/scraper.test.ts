@@ -108,12 +108,14 @@ describe("a scrape", () => {
     target.says = [plain(1)];
     await clock.advance(20 * minute);
     clock.stepWallClock(-10 * minute);
-    target.says = [plain(2), { ...plain(3), name: "fresh" }];
-    await clock.advance(9 * minute);
+    const measured = { ...plain(4), name: "measured", timestampMs: clock.now() };
+    target.says = [plain(2), { ...plain(3), name: "fresh" }, measured];
+    await clock.advance(4 * minute);
     expect(await ask("plain")).toEqual(["1"]); // as it was then
-    expect(await ask("fresh")).toEqual(["3"]); // of which nothing later is known
-    await clock.advance(minute + 15 * second);
-    expect(await ask("plain")).toEqual(["2"]);
+    expect(await ask("fresh")).toEqual([]);
+    expect(await ask("measured")).toEqual(["4"]); // has its own time, and nothing later is known of it
+    await clock.advance(6 * minute + 15 * second);
+    expect([await ask("plain"), await ask("fresh")]).toEqual([["2"], ["3"]]);
   });
 
   it("takes nothing at all that is an hour older than the newest", async () => {
@@ -121,11 +123,14 @@ describe("a scrape", () => {
     target.says = [plain(1)];
     await clock.advance(minute);
     clock.stepWallClock(-62 * minute);
-    target.says = [{ ...plain(3), name: "fresh" }];
+    const measured = () => ({ ...plain(3), name: "measured", timestampMs: clock.now() });
+    target.says = [measured()];
     await clock.advance(30 * second);
-    expect(await ask("fresh")).toEqual([]);
+    expect(await ask("measured")).toEqual([]);
     await clock.advance(2 * minute);
-    expect(await ask("fresh")).toEqual(["3"]);
+    target.says = [measured()];
+    await clock.advance(15 * second);
+    expect(await ask("measured")).toEqual(["3"]);
   });
 
   it("is forgotten after a while, and comes back without a gap if it goes on", async () => {

@@ -34,6 +34,8 @@ export interface ScraperOptions {
 
 /** What is remembered of a target between two scrapes. */
 interface Known {
+  /** The time of the last scrape, which no later one is before: the real one waits for a wall clock that was set back. */
+  scrapedAt: number;
   /** Those without a time of their own, as of the last scrape. */
   live: ReadonlySet<Series>;
   /** Series by the labels object of a sample, which stays the same for as long as the series does. */
@@ -75,9 +77,11 @@ export class Scraper {
     store.forget(now - retentionMs);
   }
 
-  async #scrape(target: Target, now: number): Promise<void> {
+  async #scrape(target: Target, wallClock: number): Promise<void> {
     const { store } = this.#options;
     const known = this.#knownOf(target);
+    const now = Math.max(wallClock, known.scrapedAt);
+    known.scrapedAt = now;
     const samples = await this.#ask(target);
     const live = new Set<Series>();
     for (const { name, labels, value, timestampMs } of samples ?? []) {
@@ -114,7 +118,7 @@ export class Scraper {
 
   #knownOf({ labels }: Target): Known {
     const key = JSON.stringify(labels);
-    const known = this.#known.get(key) ?? { live: new Set(), bySample: new WeakMap() };
+    const known = this.#known.get(key) ?? { scrapedAt: Number.NEGATIVE_INFINITY, live: new Set(), bySample: new WeakMap() };
     this.#known.set(key, known);
     return known;
   }
