@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseExposition, type Sample } from "../../prometheus/exposition.ts";
+import { startPrometheus } from "../../prometheus/prometheus.ts";
 import { hollowWorld, isReady, memory, mib, statusOf } from "../hollow-world.fixture.ts";
-import { serveCadvisor } from "./serve.ts";
+import { cadvisorTarget, serveCadvisor } from "./serve.ts";
 
 const second = 1_000;
 const named = (samples: readonly Sample[], name: string, labels: Record<string, string> = {}) =>
@@ -69,6 +70,25 @@ describe("the metrics of a hollow node", () => {
     const age = world.clock.now() - shown();
     expect(age).toBeGreaterThanOrEqual(0);
     expect(age).toBeLessThan(15 * second);
+  });
+
+  it("are found by a Prometheus whose clock steps ahead with all the others", async () => {
+    await using world = await hollowWorld({ memoryOf: () => "10Mi" });
+    await world.create("web", { container: memory("64Mi") });
+    await world.until("web", isReady);
+    const { environment } = world.simulator;
+    using prometheus = startPrometheus({ environment, targets: [cadvisorTarget(world.node)] });
+    const found = async () => {
+      const query = `${workingSet}{container="main"}`;
+      const { body } = await prometheus.request({ method: "GET", path: "/api/v1/query", query: { query } });
+      return JSON.parse(String(body)).data.result.map(({ value }: { value: [number, string] }) => Number(value[1]));
+    };
+    await world.clock.advance(30 * second);
+    expect(await found()).toEqual([mib(10)]);
+    world.clock.stepWallClock(3_600 * second);
+    expect(await found()).toEqual([]); // what it has is an hour old now
+    await world.clock.advance(45 * second);
+    expect(await found()).toEqual([mib(10)]);
   });
 
   it("show limits and starts without a time, and a new limit at once", async () => {
