@@ -14,7 +14,7 @@
 // taken away. Apply and patch change only what they name.
 import type { Kind, KubernetesObject, ObjectMeta, ObjectOf, Stored } from "../objects/object.ts";
 
-/** From an object as it came, freshly parsed and nobody else's, to what is kept of it. */
+/** From an object as it came, fresh and nobody else's, to what is kept of it. What it does not look at may never be read, so it looks at once. */
 export type Projection<T extends KubernetesObject, P extends KubernetesObject = T> = (object: Stored<T>) => Stored<P>;
 
 /** Which objects of a kind a cache holds. */
@@ -58,7 +58,7 @@ export function withoutManagedFields<T extends KubernetesObject>(object: Stored<
 export function leanMetadata<T extends KubernetesObject>(object: Stored<T>): Stored<T>["metadata"] {
   const all: object = object.metadata;
   const metadata: Record<string, unknown> = {};
-  // Not by `{ managedFields, ...rest }`: it would read them, and reading them may be expensive (client/scan/).
+  // Not by `{ managedFields, ...rest }`: it would read them, for nothing (client/scan/unread.ts).
   for (const name in all) if (name !== "managedFields") metadata[name] = (all as typeof metadata)[name];
   return metadata as unknown as Stored<T>["metadata"];
 }

@@ -148,9 +148,9 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const snapshot = this.#beginListing("scan");
     const take = (object: Stored<T>) => {
       this.#hear();
-      snapshot.put(project(object));
+      snapshot.put(object);
     };
-    const options = { ...this.#scope(), knownFieldsOnly, idleMs: timing.idleMs, signal };
+    const options = { ...this.#scope(), knownFieldsOnly, project, idleMs: timing.idleMs, signal };
     const { resourceVersion } = await client.scan(kind, take, options);
     this.#finishListing(snapshot, resourceVersion);
   }

@@ -14,9 +14,9 @@ function following(kind: View<ConfigMap> = ConfigMap) {
   const scans: ScanOptions[] = [];
   const world = { breakAfter: Number.POSITIVE_INFINITY };
   const scan: NonNullable<Client["scan"]> = async (scanned, take, options = {}) => {
-    scans.push(options);
+    scans.push({ knownFieldsOnly: options.knownFieldsOnly });
     const { items, metadata } = await api.list(scanned, {});
-    for (const item of items.slice(0, world.breakAfter)) take(item);
+    for (const item of items.slice(0, world.breakAfter)) take(options.project?.(item) ?? item);
     if (items.length > world.breakAfter) throw new BrokenStreamError("cut");
     return metadata;
   };

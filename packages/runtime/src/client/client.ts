@@ -79,12 +79,14 @@ export interface WatchOptions<T extends KubernetesObject> {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ScanOptions {
+export interface ScanOptions<T extends KubernetesObject = KubernetesObject> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** Fields that this runtime has no name for may be left out: then a built-in kind may come in protobuf, which servers write faster. @default false */
   readonly knownFieldsOnly?: boolean | undefined;
+  /** Applied to each object as soon as it is there. What it does not look at may never be read, so it must look at once. */
+  readonly project?: ((object: Stored<T>) => Stored<T>) | undefined;
   /** Milliseconds without a byte before it is given up (IdleWatchError). @default 60 s */
   readonly idleMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -164,7 +166,7 @@ export interface Client extends AsyncDisposable {
   scan?<T extends Some>(
     kind: K<T>,
     take: (object: Stored<T>) => void,
-    o?: ScanOptions,
+    o?: ScanOptions<T>,
   ): Promise<{ readonly resourceVersion: string }>;
   /** Changes as they happen, until the server ends the watch. One connection, no reconnect: that is the cache's trade. */
   watch<T extends Some>(kind: K<T>, o?: WatchOptions<T>): AsyncIterable<WatchEvent<T>>;

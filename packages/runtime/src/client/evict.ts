@@ -1,8 +1,13 @@
 // Eviction: the only deletion of a pod that asks the disruption budgets.
-
 import { Pod } from "../objects/kinds/core/pod.ts";
 import type { ObjectRef } from "../objects/object.ts";
-import type { CallOptions, Client } from "./client.ts";
+import type { CallOptions, WriteOptions } from "./client.ts";
+import type { Spoken } from "./subresource.ts";
+
+/** A client that may: `may(Pod, "create", { subresource: "eviction" })`. */
+export interface Evictor {
+  create(kind: typeof Pod, eviction: Spoken<Pod, "eviction">, options: WriteOptions<"eviction">): Promise<unknown>;
+}
 
 export interface EvictOptions extends CallOptions {
   /** Only this very pod, not one that has taken its name since. */
@@ -18,7 +23,7 @@ export interface EvictOptions extends CallOptions {
  * @throws TooManyRequestsError if a budget says not now (cause `DisruptionBudget`), InternalError if several budgets cover
  * the pod, ConflictError if it is not the pod meant, NotFoundError if it is gone
  */
-export async function evict(client: Pick<Client, "create">, ref: ObjectRef, options: EvictOptions = {}): Promise<void> {
+export async function evict(client: Evictor, ref: ObjectRef, options: EvictOptions = {}): Promise<void> {
   const { uid, resourceVersion, gracePeriodSeconds, dryRun, ...call } = options;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   const deleteOptions = {

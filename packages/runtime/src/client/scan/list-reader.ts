@@ -2,7 +2,7 @@
 
 export interface ListReader {
   push(chunk: Uint8Array): void;
-  /** The next object that is there as a whole; undefined: not yet. */
+  /** The next object that is there as a whole; undefined: not yet. What is unread of it (unread.ts) is so until the next call. */
   next(): object | undefined;
   /** There will be no more bytes. @throws BrokenListError if there should be */
   finish(): ListEnd;

@@ -1,18 +1,13 @@
 // An object from protobuf, equal to what JSON would have said: times as text, bytes in base64, quantities as they are
-// written, embedded structs dissolved, zeros left out where Go leaves them out.
+// written, embedded structs dissolved, zeros left out where Go leaves them out. The objects in it are unread (unread.ts).
 import type { Field, Struct, StructBook } from "./structs.ts";
+import { unread } from "./unread.ts";
 import { type Cursor, readSigned, readUnsigned, skipValue, wireType } from "./wire.ts";
 
 type Parts = Record<string, unknown>;
 
 /** Reads the message between the cursor and `end` into an object. */
-export function readMessage(
-  cursor: Cursor,
-  end: number,
-  struct: Struct,
-  book: StructBook,
-  object: Parts = struct.lazy ? new Metadata(book) : {},
-): Parts {
+export function readMessage(cursor: Cursor, end: number, struct: Struct, book: StructBook, object: Parts = {}): Parts {
   while (cursor.at < end) {
     const tag = readUnsigned(cursor);
     const field = struct.fields[tag >>> 3];
@@ -36,36 +31,7 @@ function readField(cursor: Cursor, wire: number, field: Field, book: StructBook,
   } else if (form === "map") {
     object[name] ??= {};
     readEntry(cursor, field.type, book, object[name] as Parts);
-  } else if (form === "embedded") readEmbedded(cursor, field.type, book, object);
-  else if (object instanceof Metadata) Metadata.keep(object, readBinary(cursor));
-}
-
-/**
- * The metadata of an object, whose `managedFields` are read when somebody asks for them: they are a third of a pod and took
- * more than half of the time, and hardly anybody asks. Copies (`{ ...metadata }`) do not have them.
- */
-class Metadata implements Parts {
-  [name: string]: unknown;
-  readonly #book: StructBook;
-  /** Each entry's bytes as text, one character a byte: that is the cheapest way to keep them a while. */
-  #entries: string[] | undefined;
-
-  constructor(book: StructBook) {
-    this.#book = book;
-  }
-
-  static keep(metadata: Metadata, entry: string): void {
-    metadata.#entries ??= [];
-    metadata.#entries.push(entry);
-  }
-
-  get managedFields(): unknown {
-    const struct = this.#book("meta.v1.ManagedFieldsEntry");
-    return this.#entries?.map((entry) => {
-      const buffer = Buffer.from(entry, "latin1");
-      return struct && readMessage({ buffer, at: 0 }, buffer.length, struct, this.#book);
-    });
-  }
+  } else readEmbedded(cursor, field.type, book, object);
 }
 
 /** Go leaves zeros out, but never structs, unless it was told to. */
@@ -106,13 +72,6 @@ function readText(cursor: Cursor): string {
   return length === 0 ? "" : cursor.buffer.toString("utf8", start, cursor.at);
 }
 
-function readBinary(cursor: Cursor): string {
-  const length = readUnsigned(cursor);
-  const start = cursor.at;
-  cursor.at = start + length;
-  return cursor.buffer.toString("latin1", start, cursor.at);
-}
-
 function readValue(cursor: Cursor, wire: number, type: string, book: StructBook): unknown {
   if (type === "string") return readText(cursor);
   if (wire === wireType.varint) return type === "bool" ? readUnsigned(cursor) !== 0 : readSigned(cursor);
@@ -121,10 +80,26 @@ function readValue(cursor: Cursor, wire: number, type: string, book: StructBook)
   const start = cursor.at;
   const end = start + length;
   const struct = book(type);
-  if (struct !== undefined) return readMessage(cursor, end, struct, book);
-  const value = readSpecial(cursor, end, type);
+  if (struct?.alwaysRead) return readMessage(cursor, end, struct, book);
+  const value = struct === undefined ? readSpecial(cursor, end, type) : unreadMessage(cursor, end, struct, book);
   cursor.at = end;
   return value;
+}
+
+function unreadMessage({ buffer, at, page }: Cursor, end: number, struct: Struct, book: StructBook): Parts {
+  return unread((object) => {
+    if (page.turned) throw new LateReaderError();
+    readMessage({ buffer, at, page }, end, struct, book, object);
+  });
+}
+
+/** Its bytes have been overwritten by those of the next object. */
+class LateReaderError extends Error {
+  override readonly name = "LateReaderError";
+
+  constructor() {
+    super("expected a projection to read what it wants at once, found it reading later → keep parts of the object, not itself");
+  }
 }
 
 function readFixed(cursor: Cursor, wire: number): number {

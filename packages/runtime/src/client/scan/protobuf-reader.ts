@@ -7,7 +7,7 @@ import { Bytes } from "./bytes.ts";
 import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
 import { readMessage } from "./protobuf-object.ts";
 import { type Struct, type StructBook, structBook } from "./structs.ts";
-import { type Cursor, readUnsigned, skipValue, wireType } from "./wire.ts";
+import { type Cursor, type Page, readUnsigned, skipValue, wireType } from "./wire.ts";
 
 const magic = "k8s\0";
 
@@ -43,6 +43,8 @@ export class ProtobufListReader implements ListReader {
   #begun = false;
   /** Bytes of the list that are unread; undefined: still in the envelope, before it. */
   #left: number | undefined;
+  /** Of the object that was read last. */
+  #page: Page = { turned: false };
 
   constructor(struct: Struct, book: StructBook) {
     this.#struct = struct;
@@ -50,10 +52,13 @@ export class ProtobufListReader implements ListReader {
   }
 
   push(chunk: Uint8Array): void {
+    this.#page.turned = true;
     this.#bytes.push(chunk);
   }
 
   next(): object | undefined {
+    this.#page.turned = true;
+    this.#page = { turned: false };
     if (this.#left === undefined && !this.#openEnvelope()) return undefined;
     for (;;) {
       const field = this.#wholeField();
@@ -82,7 +87,7 @@ export class ProtobufListReader implements ListReader {
       this.#begun = true;
     }
     while (bytes.start < bytes.end) {
-      const cursor: Cursor = { buffer: bytes.buffer, at: bytes.start };
+      const cursor: Cursor = { buffer: bytes.buffer, page: this.#page, at: bytes.start };
       const tag = readUnsigned(cursor);
       const isList = tag >>> 3 === 2;
       const length = isList ? readUnsigned(cursor) : 0;
@@ -100,7 +105,7 @@ export class ProtobufListReader implements ListReader {
   #wholeField(): { readonly cursor: Cursor; readonly end: number; readonly number: number } | undefined {
     const { buffer, start, end } = this.#bytes;
     if (this.#left === 0 || start === end) return undefined;
-    const cursor: Cursor = { buffer, at: start };
+    const cursor: Cursor = { buffer, page: this.#page, at: start };
     const tag = readUnsigned(cursor);
     const length = readUnsigned(cursor);
     if (cursor.at > end) return undefined;
@@ -114,7 +119,7 @@ export class ProtobufListReader implements ListReader {
       const start = cursor.at;
       skipValue(cursor, tag & 7);
       if ((tag & 7) !== wireType.bytes) continue;
-      const value: Cursor = { buffer: cursor.buffer, at: start };
+      const value: Cursor = { ...cursor, at: start };
       const length = readUnsigned(value);
       this.#metadata[tag >>> 3] = cursor.buffer.toString("utf8", value.at, value.at + length);
     }

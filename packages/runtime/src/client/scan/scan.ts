@@ -2,14 +2,15 @@
 //
 // Measured on one server with 5,000 pods (the floor rows of docs/bench-runtime.md): a list in one piece takes about 0.6 of the
 // time of the same objects streamed as watch events, and in protobuf about half of that again. Since 1.33 servers write lists without holding
-// them in memory as a whole, and so do we at this end: an object is parsed, projected and forgotten.
+// them in memory as a whole, and so do we at this end: an object is read, as far as its projection looks at it, and forgotten.
 //
 // Protobuf has no names of fields. What this runtime does not know (a field of a newer Kubernetes) cannot be handed on, so
 // it is asked for only where the caller says that it keeps known fields only: a cache that projects. Whoever might write
 // an object back gets it as JSON, whole.
 //
 //     json-reader.ts      where one object of a list ends and the next begins, without parsing
-//     protobuf-reader.ts  the same in protobuf; protobuf-object.ts one object; structs.ts which field is which
+//     protobuf-reader.ts  the same in protobuf; protobuf-object.ts one object; structs.ts which field is which;
+//                         unread.ts the parts of it that nobody has looked at
 import { anySignal } from "../../concurrency/abort.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, type Stored } from "../../objects/object.ts";
 import type { ScanOptions } from "../client.ts";
@@ -20,13 +21,14 @@ import type { WatchTools } from "../watch/watch.ts";
 import { JsonListReader } from "./json-reader.ts";
 import { BrokenListError, type ListReader } from "./list-reader.ts";
 import { type Protobuf, protobufOf } from "./protobuf-reader.ts";
+import { whole } from "./unread.ts";
 
 const defaultIdleMs = 60_000;
 
 export async function scanKind<T extends KubernetesObject>(
   kind: Kind<T>,
   take: (object: Stored<T>) => void,
-  options: ScanOptions,
+  options: ScanOptions<T>,
   tools: WatchTools,
 ): Promise<{ readonly resourceVersion: string }> {
   const attempt = `list ${kind.kind}${options.namespace === undefined ? "" : ` in ${options.namespace}`}`;
@@ -35,8 +37,8 @@ export async function scanKind<T extends KubernetesObject>(
   try {
     const protobuf = options.knownFieldsOnly ? protobufOf(kind) : undefined;
     const chunks = await open(attempt, kind, options, { ...tools, protobuf, signal: either.signal });
-    const resourceVersion = await readAll(chunks, { take: typing(kind, take), idle, pause: tools.pause, protobuf });
-    return { resourceVersion };
+    const keep = taking(kind, take, options.project);
+    return { resourceVersion: await readAll(chunks, { take: keep, idle, pause: tools.pause, protobuf }) };
   } catch (error) {
     throw endOf(attempt, error, options.signal, idle.signal);
   }
@@ -47,7 +49,7 @@ interface Opening extends WatchTools {
   readonly signal: AbortSignal;
 }
 
-async function open(attempt: string, kind: Kind, options: ScanOptions, { caller, protobuf, signal }: Opening) {
+async function open(attempt: string, kind: Kind, options: Omit<ScanOptions, "project">, { caller, protobuf, signal }: Opening) {
   const { namespace, labelSelector, fieldSelector, idleMs: timeoutMs = defaultIdleMs } = options;
   const request = {
     method: "GET",
@@ -61,9 +63,16 @@ async function open(attempt: string, kind: Kind, options: ScanOptions, { caller,
 }
 
 /** The server leaves apiVersion and kind out of the items of built-in lists, but not out of watch events. */
-function typing<T extends KubernetesObject>(kind: Kind<T>, take: (object: Stored<T>) => void) {
+function taking<T extends KubernetesObject>(
+  kind: Kind<T>,
+  take: (object: Stored<T>) => void,
+  project: ScanOptions<T>["project"] = (object) => object,
+) {
   const type = { apiVersion: apiVersionOf(kind), kind: kind.kind };
-  return (object: object) => take(("kind" in object ? object : { ...type, ...object }) as Stored<T>);
+  return (object: object) => {
+    const typed = ("kind" in object ? object : { ...type, ...object }) as Stored<T>;
+    take(whole(project(typed)));
+  };
 }
 
 interface Reading {

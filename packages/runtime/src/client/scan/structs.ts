@@ -14,15 +14,15 @@ export interface Struct {
   readonly fields: readonly (Field | undefined)[];
   /** Lists and maps that are `null` in JSON when they are empty. */
   readonly nullable: readonly string[];
-  /** It has a field that is read later, if ever. */
-  readonly lazy: boolean;
+  /** Everybody looks at it, so it is not worth leaving it unread. */
+  readonly alwaysRead: boolean;
 }
 
 export interface Field {
   readonly name: string;
   /** "string", "quantity", …, or the name of a struct. */
   readonly type: string;
-  readonly form: "one" | "list" | "map" | "embedded" | "later";
+  readonly form: "one" | "list" | "map" | "embedded";
   /** A zero is left out of JSON. */
   readonly omitZero: boolean;
   /** Also an empty struct or time is. */
@@ -35,14 +35,14 @@ export type StructBook = (name: string) => Struct | undefined;
 export function structBook(): StructBook {
   const known = new Map<string, Struct | undefined>();
   return (name) => {
-    if (!known.has(name)) known.set(name, structOf(structs[name]));
+    if (!known.has(name)) known.set(name, structOf(name, structs[name]));
     return known.get(name);
   };
 }
 
 const word = /^(?:(~)|([^:]*?)([!-]?):)([^=]+)=(\d+)$/;
 
-function structOf(line: string | undefined): Struct | undefined {
+function structOf(struct: string, line: string | undefined): Struct | undefined {
   if (line === undefined) return undefined;
   const fields: Field[] = [];
   const nullable: string[] = [];
@@ -53,11 +53,11 @@ function structOf(line: string | undefined): Struct | undefined {
     fields[Number(number)] = embedded === undefined ? field : { ...field, form: "embedded" };
     if (flag === "!" && (field.form === "list" || field.form === "map")) nullable.push(name);
   }
-  return { fields, nullable, lazy: fields.some((field) => field?.form === "later") };
+  return { fields, nullable, alwaysRead: struct === "meta.v1.ObjectMeta" };
 }
 
 function fieldOf(name: string, flag: string, written: string): Field {
   const [, prefix = "", type = ""] = /^(\*|\[\]|\{\})?\*?(.*)$/.exec(written) ?? [];
-  const form = name === "managedFields" ? "later" : prefix === "[]" ? "list" : prefix === "{}" ? "map" : "one";
+  const form = prefix === "[]" ? "list" : prefix === "{}" ? "map" : "one";
   return { name, type, form, omitZero: flag !== "!" && prefix === "", omitEmpty: flag === "-" };
 }

@@ -13,13 +13,13 @@ describe("numbers of variable length", () => {
   it("come back as they were, and leave the cursor behind them", () => {
     const property = fc.property(fc.maxSafeInteger(), (value) => {
       const buffer = varint(BigInt(value));
-      const cursor = { buffer, at: 0 };
+      const cursor = { buffer, at: 0, page: { turned: false } };
       expect([readSigned(cursor), cursor.at]).toEqual([value, buffer.length]);
     });
     fc.assert(property);
   });
 
   it.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, 2 ** 45])("%d is a length", (value) => {
-    expect(readUnsigned({ buffer: varint(BigInt(value)), at: 0 })).toBe(value);
+    expect(readUnsigned({ buffer: varint(BigInt(value)), at: 0, page: { turned: false } })).toBe(value);
   });
 });

@@ -6,7 +6,14 @@ export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 /** A place in a buffer. */
 export interface Cursor {
   readonly buffer: Buffer;
+  readonly page: Page;
   at: number;
+}
+
+/** What a buffer holds for a while. */
+export interface Page {
+  /** It holds something else now. */
+  turned: boolean;
 }
 
 /** A number that is not negative and far below 2^53: tags, lengths. */

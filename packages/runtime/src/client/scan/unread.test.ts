@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { unread, whole } from "./unread.ts";
+
+/** A pod of which it is known what was read. */
+function watched() {
+  const read: string[] = [];
+  const part = (name: string, parts: object) =>
+    unread((object) => {
+      read.push(name);
+      Object.assign(object, parts);
+    });
+  const env = [part("env 0", { name: "A" }), part("env 1", { name: "B" })];
+  const container = part("container", { name: "web", resources: part("resources", { limits: { memory: "1Gi" } }), env });
+  const pod = part("pod", { metadata: part("metadata", { name: "p" }), spec: part("spec", { containers: [container] }) });
+  return { read, pod: pod as unknown as WatchedPod };
+}
+
+interface WatchedPod {
+  metadata?: { name: string };
+  spec: { containers: { name: string; resources: object; env: { name: string }[] }[]; extra?: string };
+}
+
+const plain: WatchedPod = {
+  metadata: { name: "p" },
+  spec: { containers: [{ name: "web", resources: { limits: { memory: "1Gi" } }, env: [{ name: "A" }, { name: "B" }] }] },
+};
+
+describe("an unread object", () => {
+  it("is read as far as somebody looks, each part once", () => {
+    const { pod, read } = watched();
+    expect(read).toEqual([]);
+    expect(pod.spec.containers.map(({ name }) => name)).toEqual(["web"]);
+    expect(pod.spec.containers[0]?.name).toBe("web");
+    expect(read).toEqual(["pod", "spec", "container"]);
+  });
+
+  it.each([
+    { name: "a copy", look: (pod: WatchedPod) => ({ ...pod, spec: { ...pod.spec } }) },
+    { name: "its keys", look: (pod: WatchedPod) => Object.fromEntries(Object.keys(pod).map((key) => [key, pod[key as "spec"]])) },
+    { name: "its entries", look: (pod: WatchedPod) => Object.fromEntries(Object.entries(pod)) },
+    { name: "what is in it", look: (pod: WatchedPod) => ("spec" in pod && Object.hasOwn(pod, "metadata") ? pod : {}) },
+    { name: "JSON", look: (pod: WatchedPod) => JSON.parse(JSON.stringify(pod)) as object },
+    { name: "a structured walk", look: (pod: WatchedPod) => Object.assign({}, pod) },
+  ])("looks like any other in $name", ({ look }) => {
+    expect(whole(look(watched().pod))).toEqual(plain);
+  });
+
+  it("may be changed, as any fresh object may", () => {
+    const { pod } = watched();
+    pod.spec.extra = "added";
+    delete pod.metadata;
+    expect(whole(pod)).toEqual({ spec: { ...plain.spec, extra: "added" } });
+  });
+});
+
+describe("made whole, an object", () => {
+  it("has nothing unread in it any more, also in what a projection built around it", () => {
+    const { pod } = watched();
+    const kept = whole({ name: pod.metadata?.name, containers: pod.spec.containers.map(({ resources }) => ({ resources })) });
+    expect(kept).toEqual({ name: "p", containers: [{ resources: { limits: { memory: "1Gi" } } }] });
+    expect(structuredClone(kept)).toEqual(kept); // an unread one cannot be cloned
+    expect(() => structuredClone(watched().pod)).toThrow(/could not be cloned/);
+  });
+
+  it("keeps what nobody may change as it is", () => {
+    const constant = Object.freeze({ a: Object.freeze({ b: 1 }) });
+    expect(whole({ constant }).constant).toBe(constant);
+  });
+});

@@ -1,0 +1,79 @@
+// Objects that are read when somebody looks at them. A projection looks at a tenth of a pod; of the rest (settings, mounts, probes,
+// managed fields) nothing is then read but where it begins and ends, and that is most of the work that a large list makes.
+//
+// An unread object looks like any other: whatever is done to it first, reads it, one level; what it contains is unread in
+// its turn. It can be read only while the bytes are there, so what shall last is made `whole` before the next object comes.
+
+type Parts = Record<PropertyKey, unknown>;
+
+/** Under this name an unread object gives itself as an ordinary one. Nobody else can name it. */
+const itself = Symbol("itself");
+
+/** An object that is filled when somebody first looks at it. */
+export function unread(fill: (object: Parts) => void): Parts {
+  return new Proxy<Parts>({}, new Reader(fill));
+}
+
+/** The same with nothing unread in it. Objects that somebody else made around unread ones are changed in place. */
+export function whole<T>(value: T): T {
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) makeWhole(value, at);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const object = ((value as Parts)[itself] ?? value) as Parts;
+  for (const name in object) makeWhole(object, name);
+  return object as T;
+}
+
+function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): void {
+  const part = parts[name];
+  if (typeof part !== "object") return;
+  const made = whole(part);
+  if (made !== part) parts[name] = made;
+}
+
+class Reader implements ProxyHandler<Parts> {
+  #fill: ((object: Parts) => void) | undefined;
+
+  constructor(fill: (object: Parts) => void) {
+    this.#fill = fill;
+  }
+
+  get(object: Parts, name: PropertyKey): unknown {
+    this.#read(object);
+    return name === itself ? object : object[name];
+  }
+
+  set(object: Parts, name: PropertyKey, value: unknown): boolean {
+    return Reflect.set(this.#read(object), name, value);
+  }
+
+  has(object: Parts, name: PropertyKey): boolean {
+    return Reflect.has(this.#read(object), name);
+  }
+
+  ownKeys(object: Parts): (string | symbol)[] {
+    return Reflect.ownKeys(this.#read(object));
+  }
+
+  getOwnPropertyDescriptor(object: Parts, name: PropertyKey): PropertyDescriptor | undefined {
+    return Reflect.getOwnPropertyDescriptor(this.#read(object), name);
+  }
+
+  defineProperty(object: Parts, name: PropertyKey, how: PropertyDescriptor): boolean {
+    return Reflect.defineProperty(this.#read(object), name, how);
+  }
+
+  deleteProperty(object: Parts, name: PropertyKey): boolean {
+    return Reflect.deleteProperty(this.#read(object), name);
+  }
+
+  preventExtensions(object: Parts): boolean {
+    return Reflect.preventExtensions(this.#read(object));
+  }
+
+  #read(object: Parts): Parts {
+    const fill = this.#fill;
+    this.#fill = undefined;
+    fill?.(object);
+    return object;
+  }
+}
