@@ -54,8 +54,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     return { site: at, server: await start(spec, options) };
   });
   await writeAdminKubeconfig(directory, site, pki);
+  // Not called a kubeconfig, lest somebody find and use it on the host: what is sent to an address of the inside from there
+  // leaves the machine.
   const kubeconfigInside: ControlPlane["kubeconfigInside"] = (name, user) =>
-    writeKubeconfig(join(directory.pki, `${name}.kubeconfig`), {
+    writeKubeconfig(join(directory.pki, `${name}.inside-only`), {
       ...{ name: user.commonName, server: serverInside(site) },
       ...{ authority: pki.authority.certificate, user: pki.authority.issue(user) },
     });
