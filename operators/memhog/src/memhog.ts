@@ -21,7 +21,7 @@ import { UnderWay } from "./observe/under-way.ts";
 import { knowsOther, watches } from "./observe/watches.ts";
 import { History } from "./page/history.ts";
 import { pageSource } from "./page/page-source.ts";
-import { type Pass, type ReconcileContext, reconcile } from "./reconcile.ts";
+import { type Pass, reconcile } from "./reconcile.ts";
 import { appMonitors } from "./report/app-monitors.ts";
 import { memhogMetrics } from "./report/metrics.ts";
 import { reporter } from "./report/report.ts";
@@ -84,7 +84,7 @@ export function memhogControllers(
       reports: false, // act/remember.ts writes the status itself: intent first, as a compare-and-swap
       concurrency,
     },
-    (ref, ctx) => reconcile(ref, ctx as unknown as ReconcileContext, world),
+    (ref, ctx) => reconcile(ref, { ...ctx, ...ctx.cached }, world),
   );
   return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], metrics: metrics.own };
 }

@@ -9,10 +9,10 @@
 import {
   AlreadyExistsError,
   ApiError,
-  type Client,
   ConflictError,
   ForbiddenError,
   InvalidError,
+  type NarrowedClient,
   NotFoundError,
   TooManyRequestsError,
   TransportError,
@@ -20,9 +20,10 @@ import {
 } from "@memhog/runtime";
 import type { Command } from "../model/plan.ts";
 import type { AppRecord } from "../model/record.ts";
+import type { rightsToAct } from "./rights.ts";
 
-/** What acting needs of a client; the one in a reconciler's context is one. */
-export type Server = Pick<Client, "get" | "find" | "create" | "update" | "patch" | "apply" | "delete">;
+/** A client that can do what acting may, and nothing else; the one in the reconciler's context is one. */
+export type Server = Pick<NarrowedClient<typeof rightsToAct>, "find" | "create" | "update" | "patch" | "apply" | "delete">;
 
 export interface Ending {
   /**

@@ -1,7 +1,8 @@
 // Everything that acting may do, beside what a controller of AppMemory that watches these kinds has anyway. The Role is printed
 // from this list (promise S1): whoever adds a call here adds a line there.
-import { CronJob, DaemonSet, Deployment, may, Pod, ReplicaSet, StatefulSet } from "@memhog/runtime";
+import { may, Pod } from "@memhog/runtime";
 import { AppMemory } from "../api/app-memory.ts";
+import { templatedKinds } from "./template-kinds.ts";
 
 export const rightsToAct = [
   may(AppMemory, "create", "patch"), // remember.ts; patch: the owners of a bare pod's memory change with its copies
@@ -9,9 +10,5 @@ export const rightsToAct = [
   may(Pod, "get", "create", "delete"), // live-pod.ts, copy-pod.ts, delete-pod.ts
   may(Pod, "patch", { subresource: "resize" }),
   may(Pod, "create", { subresource: "eviction" }),
-  may(Deployment, "get", "patch"), // patch-template.ts
-  may(StatefulSet, "get", "patch"),
-  may(DaemonSet, "get", "patch"),
-  may(ReplicaSet, "get", "patch"),
-  may(CronJob, "get", "patch"),
+  ...templatedKinds.map((kind) => may(kind, "get", "patch")), // patch-template.ts
 ] as const;

@@ -18,11 +18,13 @@ export interface Templated extends KubernetesObject {
 
 type TemplatedKind = Extract<AppKind, "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" | "CronJob">;
 
-const kinds: Readonly<Record<TemplatedKind, Kind>> = { Deployment, StatefulSet, DaemonSet, ReplicaSet, CronJob };
+const kinds: Readonly<Record<TemplatedKind, Kind<Templated>>> = { Deployment, StatefulSet, DaemonSet, ReplicaSet, CronJob };
+
+export const templatedKinds: readonly Kind<Templated>[] = Object.values(kinds);
 
 /** The kind of an app that has a template; bare pods, Jobs and owners we do not know have none that is edited. */
 export function templatedKind(kind: AppKind): Kind<Templated> | undefined {
-  return kind in kinds ? (kinds[kind as TemplatedKind] as Kind<Templated>) : undefined;
+  return kind in kinds ? kinds[kind as TemplatedKind] : undefined;
 }
 
 /** A CronJob has it one storey deeper. */

@@ -7,7 +7,7 @@ import { type Explanation, explanationOf } from "../explain/explanation.ts";
 import { appOf, appRef } from "../observe/app-of.ts";
 import { PodView } from "../observe/kinds.ts";
 import { MemoryPoller } from "../observe/memory-poller.ts";
-import { type ObserveContext, observe } from "../observe/observe.ts";
+import { observe } from "../observe/observe.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
 import { RaiseWitness } from "../observe/raise-witness.ts";
 import { watches } from "../observe/watches.ts";
@@ -46,7 +46,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
     { name: "explain", watches: watches({ nodes }), sources: [source], reports: false },
     async (ref, ctx) => {
       if (!asked) return done(); // what was listed: nothing is known about memory yet
-      const seen = await observe(ref, ctx as unknown as ObserveContext, world);
+      const seen = await observe(ref, { ...ctx, ...ctx.cached }, world);
       if (seen?.pods.some(({ name }) => name === pod) && seen.app.namespace === namespace)
         resolve(explanationOf(seen, decide(seen), pod));
       return done();

@@ -4,7 +4,7 @@ import { type OperatorUnderTest, startOperator } from "@memhog/runtime/testing";
 import { AppMemory } from "../api/app-memory.ts";
 import type { AppSeen } from "../model/seen.ts";
 import { MemoryPoller } from "./memory-poller.ts";
-import { type ObserveContext, observe } from "./observe.ts";
+import { observe } from "./observe.ts";
 import type { PrometheusTransport } from "./prometheus/transport.ts";
 import { RaiseWitness } from "./raise-witness.ts";
 import { watches } from "./watches.ts";
@@ -26,7 +26,7 @@ export async function looking({ kubeconfig, namespaces, prometheus }: LookingOpt
   const controllers = [
     controller(AppMemory, { name: "looking", watches: watches({ nodes: true }), sources: [memory.source] }, async (ref, ctx) => {
       const world = { memory, raises: new RaiseWitness(ctx.clock), nodes: true };
-      all.set(`${ref.namespace}/${ref.name}`, await observe(ref, ctx as unknown as ObserveContext, world));
+      all.set(`${ref.namespace}/${ref.name}`, await observe(ref, { ...ctx, ...ctx.cached }, world));
       return done();
     }),
   ];

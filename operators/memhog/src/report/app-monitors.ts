@@ -1,7 +1,6 @@
 // Keeps the status of every AppMonitor: how many pods and apps it looks after, and whether it can. Everything comes from caches
 // that the other controller has anyway; nothing here acts on a workload.
 import {
-  type CachedObjects,
   type Change,
   type ContextFor,
   controller,
@@ -101,7 +100,7 @@ function isLookedAfter({ metadata, facts: { watched, deleting } }: KeptPod, moni
 function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly MonitoredApp[] {
   const apps = new Map(
     pods.flatMap((pod) => {
-      const app = appOf(pod, ctx as Pick<CachedObjects, "get">);
+      const app = appOf(pod, ctx.cached);
       return app === undefined ? [] : [[appText(app), app] as const];
     }),
   );

@@ -9,6 +9,7 @@ import type { Resource, StatusInputOf } from "../schema/define-resource.ts";
 import type { NarrowedClient } from "../schema/narrowed-client.ts";
 import type { ChildrenOptions, DesiredChild } from "./children.ts";
 import type { Declared } from "./declared.ts";
+import type { CachedObjects } from "./definition.ts";
 import type { Remark } from "./object-events.ts";
 
 export interface ListFilter {
@@ -41,6 +42,9 @@ export interface Context<P extends Kind, D extends Kind, G extends readonly Gran
   list<T extends KubernetesObject>(kind: Kind<T> & Declared<D, T>, filter?: ListFilter): readonly Stored<T>[];
   /** Objects from the cache that an index (`indexBy`) has under this value. */
   lookup<K extends Kind>(index: Index<K> & Declared<D, ObjectOf<K>>, value: string): readonly Stored<ObjectOf<K>>[];
+
+  /** The same, for functions that also run outside a reconcile (`map`, sources): what is declared is checked when they run. */
+  readonly cached: CachedObjects;
 
   /** The server. Reads are live; before anything disruptive, read live and write with UID and resourceVersion. */
   readonly client: NarrowedClient<G>;

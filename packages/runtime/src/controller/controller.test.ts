@@ -6,7 +6,7 @@ import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Node } from "../objects/kinds/core/node.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
 import { Service } from "../objects/kinds/core/service.ts";
-import type { Stored } from "../objects/object.ts";
+import type { Kind, Stored } from "../objects/object.ts";
 import { may } from "../schema/access.ts";
 import { condition } from "../schema/conditions.ts";
 import { defineResource } from "../schema/define-resource.ts";
@@ -14,6 +14,7 @@ import { atWork, config } from "./at-work.fixture.ts";
 import { child } from "./children.ts";
 import { controller } from "./controller.ts";
 import { declarative } from "./declarative.ts";
+import type { CachedObjects } from "./definition.ts";
 import { checkAgainIn, done, waitForChange } from "./outcome.ts";
 
 const Gordon = defineResource({
@@ -187,6 +188,21 @@ describe("a controller", () => {
     await at.clock.advance(0);
     expect(at.ran).toEqual([expect.stringContaining("patch configmaps/status: expected it among the declared rights")]);
     expect(at.world.writes).toEqual([]);
+  });
+
+  it("reads for functions that know nothing of it, too, but nothing that was not declared", async () => {
+    const namesOf = (kind: Kind, cached: CachedObjects) => [...cached.objects(kind, "home")].map(({ metadata }) => metadata.name);
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, {}, async (ref, { cached }) => {
+        ran.push(...namesOf(ConfigMap, cached), String(cached.get(ConfigMap, ref)?.data?.tea));
+        await Promise.try(namesOf, Pod, cached).catch((error) => ran.push(error.constructor.name));
+        return done();
+      }),
+    );
+    at.api.put(ConfigMap, config("a", { tea: "green" }));
+    at.api.put(ConfigMap, config("elsewhere", {}, "away"));
+    await at.start();
+    expect(at.ran.slice(0, 3)).toEqual(["a", "green", "KindNotCachedError"]);
   });
 
   it("needs a finalizer in a domain of its own, when it is defined", () => {

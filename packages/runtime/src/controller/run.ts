@@ -9,7 +9,7 @@ import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } 
 import type { Grant } from "../schema/access.ts";
 import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
 import type { Context, ListFilter } from "./context.ts";
-import type { AnyContext, Controller } from "./definition.ts";
+import type { AnyContext, CachedObjects, Controller } from "./definition.ts";
 import type { ReconcileEndedError } from "./errors.ts";
 import { Lines, type ReconcileRecord } from "./explain.ts";
 import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
@@ -93,6 +93,7 @@ export class Run implements Work {
       get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
       list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
       lookup: (index: Index, value: string) => this.lookup(index, value),
+      cached: this.#cached(),
       client: this.client,
       applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
         applyChildren(this, owner, children, options),
@@ -108,6 +109,12 @@ export class Run implements Work {
       failures,
     };
     return context as unknown as AnyContext;
+  }
+
+  #cached(): CachedObjects {
+    const objects = (kind: Kind, namespace?: string) => this.list(kind, namespace === undefined ? {} : { namespace });
+    const cached = { get: this.get.bind(this), lookup: this.lookup.bind(this), objects };
+    return cached as unknown as CachedObjects;
   }
 
   get(kind: Kind, ref: ObjectRef): Stored<KubernetesObject> | undefined {
