@@ -195,7 +195,11 @@ describe("a controller", () => {
     await using at = await atWork((ran) =>
       controller(ConfigMap, {}, async (ref, { cached }) => {
         ran.push(...namesOf(ConfigMap, cached), String(cached.get(ConfigMap, ref)?.data?.tea));
-        await Promise.try(namesOf, Pod, cached).catch((error) => ran.push(error.constructor.name));
+        try {
+          namesOf(Pod, cached);
+        } catch (error) {
+          ran.push((error as Error).constructor.name);
+        }
         return done();
       }),
     );
