@@ -2,9 +2,10 @@
 // (promises M1, M2), and the reason says which part is missing.
 import { readable } from "../model/bytes.ts";
 import { type Due, type Facts, type Hold, hold } from "./facts.ts";
+import { doubledLately } from "./history.ts";
 import { isFresh } from "./samples.ts";
 import { crosses } from "./threshold.ts";
-import { willRunOut } from "./trend.ts";
+import { grewTwice, willRunOut } from "./trend.ts";
 import { oneStepUp } from "./wanted.ts";
 
 export function notRunning({ pod, container }: Facts): Hold | undefined {
@@ -40,8 +41,10 @@ export function thresholdCrossed(facts: Facts): Due | undefined {
 
 /** After the threshold: where both say yes, the simpler reason is the better one. */
 export function runningOut(facts: Facts): Due | undefined {
-  const { trend, has, policy } = facts;
+  const { seen, pod, container, trend, has, policy } = facts;
   if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs)) return undefined;
+  // The jump that the last raise was for is still among the samples: it is not a reason for another.
+  if (doubledLately(seen, pod, container) && !grewTwice(container.samples)) return undefined;
   return { reason: "WillRunOut", detail: `${usageOf(facts)}; ${trendText(facts)}`, wanted: oneStepUp(facts) };
 }
 

@@ -20,12 +20,20 @@ export interface Raise {
   readonly atMostAgoMs: number;
 }
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
 /** The raises within the last hour that bear on this container: those in place of its pod, others of this container in any pod. */
 export function raisesOf(seen: AppSeen, pod: PodSeen, container: ContainerSeen): readonly Raise[] {
   const counted = isCountedSince(seen, pod);
   return appliedTo(seen, pod, container).filter((raise) => raise.agoMs < hourMs && counted(raise.of));
+}
+
+/** Within the last minute it was given at least twice of what it had. */
+export function doubledLately(seen: AppSeen, pod: PodSeen, container: ContainerSeen): boolean {
+  const doubled = ({ of }: Raise) =>
+    of.changes.some(({ container: name, from, to }) => name === container.name && to.limit >= 2 * from.limit);
+  return raisesOf(seen, pod, container).some((raise) => raise.agoMs < minuteMs && doubled(raise));
 }
 
 /** Until the next raise of this container may follow, unless something is urgent. */

@@ -15,6 +15,10 @@
 //   20 s      120Mi, 8 s old       10 MiB/s   200Mi       18 s          raise, 18 s before the kill; 75 % is 9 s away
 //   30 s      250Mi, 5 s old       10 MiB/s   300Mi       8 s           (the threshold alone still waits: 250Mi is not 288Mi)
 //
+// Two samples cannot tell a ramp from one jump, and there is no time for a third: so the first raise may be for a jump. The second may
+// not. Twice the memory is twice the time, and a third sample takes no longer than the second did: after a raise that doubled the
+// limit, only what grew twice in a row goes on growing.
+//
 // 1 MiB/s: at 287Mi it runs out in 97 s, so a slow ramp still acts at the threshold, as the seeds say.
 import type { Bytes } from "../model/bytes.ts";
 import type { Sample } from "../model/seen.ts";
@@ -39,7 +43,7 @@ export function trendOf(samples: readonly Sample[], limit: Bytes): Trend | undef
   const usable = samples.filter(isUsable);
   const last = usable.at(-1);
   if (last === undefined) return undefined;
-  const before = usable.findLast((sample) => sample.ageMs >= last.ageMs + apartMs);
+  const before = stepBack(usable, last);
   const first = usable.find((sample) => sample.ageMs <= last.ageMs + windowMs);
   if (before === undefined || first === undefined) return undefined;
   // With samples more than a minute apart, the last two are all there is.
@@ -55,5 +59,18 @@ export function willRunOut(trend: Trend | undefined, limit: Bytes, lookaheadMs: 
   if (trend === undefined || lookaheadMs <= 0) return false;
   return trend.runsOutInMs <= lookaheadMs && trend.predicted >= limit * atLeast;
 }
+
+/** It grew between the last two samples, and between the two before. */
+export function grewTwice(samples: readonly Sample[]): boolean {
+  const usable = samples.filter(isUsable);
+  const [last, before] = [usable.at(-1), stepBack(usable, usable.at(-1))];
+  const first = stepBack(usable, before);
+  return (
+    last !== undefined && before !== undefined && first !== undefined && first.bytes < before.bytes && before.bytes < last.bytes
+  );
+}
+
+const stepBack = (usable: readonly Sample[], from: Sample | undefined): Sample | undefined =>
+  from && usable.findLast((sample) => sample.ageMs >= from.ageMs + apartMs);
 
 const slope = (from: Sample, to: Sample) => ((to.bytes - from.bytes) / (from.ageMs - to.ageMs)) * 1000;
