@@ -131,6 +131,27 @@ describe("the status of an app", () => {
     ]);
   });
 
+  it.each([
+    {
+      name: "an HPA, beside which only limits grow",
+      rival: { name: "HorizontalPodAutoscaler/web", kind: "HPA" as const },
+      says: "beside HorizontalPodAutoscaler/web only limits are raised, in place",
+    },
+    {
+      name: "a VPA",
+      rival: { name: "VerticalPodAutoscaler/web", kind: "VPA" as const },
+      says: "VerticalPodAutoscaler/web sets this memory",
+    },
+    {
+      name: "a VPA whose name is not known",
+      rival: { name: "VerticalPodAutoscaler/", kind: "VPA" as const },
+      says: "VerticalPodAutoscaler sets this memory",
+    },
+  ])("F1: names $name", ({ rival, says }) => {
+    const { conditions } = statusOf(aPlan({ summary: aSummary({ rival }) }), undefined, now);
+    expect(conditions?.[0]?.message).toMatch(new RegExp(`^BelowThreshold: .*; ${says}$`));
+  });
+
   it("stays word for word when only the usage moved (E1)", () => {
     const before = statusOf(aPlan(), undefined, now);
     const later = aPlan({ summary: aSummary({ message: "101Mi of 384Mi are used" }) });

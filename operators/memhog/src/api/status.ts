@@ -6,7 +6,7 @@
 // its limit changes by the minute, and is no news.
 import { condition, type StatusOf, setCondition } from "@memhog/runtime";
 import { quantityText } from "../model/bytes.ts";
-import type { Phase, Plan, Summary } from "../model/plan.ts";
+import type { Plan, Summary } from "../model/plan.ts";
 import { holdReasons, type Reason, raiseReasons } from "../model/reasons.ts";
 import type { Action, AppRecord, Change, Intent, Memory } from "../model/record.ts";
 import { AppMemory, keptActions } from "./app-memory.ts";
@@ -17,13 +17,19 @@ type Condition = NonNullable<Status["conditions"]>[number];
 /** The whole status, with what the stored one says about conditions of others and the time of the last transition. */
 export function statusOf(plan: Plan, before: Status | undefined, nowMs: number): Status {
   const { phase, reason } = plan.summary;
-  const conditions = setCondition<Condition>(before?.conditions, settledOf(phase, reason), nowMs);
+  const conditions = setCondition<Condition>(before?.conditions, settledOf(plan.summary), nowMs);
   return { phase, reason, ...columnsOf(plan, before), ...writeRecord(plan.record), conditions };
 }
 
-function settledOf(phase: Phase, reason: Reason) {
-  const why = `${reason}: ${sentences[reason]}`;
+function settledOf({ phase, reason, rival }: Summary) {
+  const why = `${reason}: ${sentences[reason]}${rival === undefined ? "" : beside(rival)}`;
   return phase === "Watching" ? condition(AppMemory, "Settled", "AsWanted", why) : condition(AppMemory, "Settled", phase, why);
+}
+
+/** Promise F1: by name. One from whose annotations no name can be read is named by its kind. */
+function beside({ name, kind }: NonNullable<Summary["rival"]>): string {
+  const named = name.replace(/\/$/, "");
+  return kind === "HPA" ? `; beside ${named} only limits are raised, in place` : `; ${named} sets this memory`;
 }
 
 const sentences: Readonly<Record<Reason, string>> = { ...raiseReasons, ...holdReasons };

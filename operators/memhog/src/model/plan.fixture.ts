@@ -38,6 +38,7 @@ export function aPlan(different: Partial<Plan> = {}): Plan {
       limit: mib(384),
       wanted: undefined,
       applied: mib(384),
+      rival: undefined,
     },
     againInMs: undefined,
     ...different,

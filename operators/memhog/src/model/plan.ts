@@ -4,6 +4,7 @@
 import type { Bytes } from "./bytes.ts";
 import type { HoldReason, RaiseReason } from "./reasons.ts";
 import type { ActionOutcome, AppRecord, Change, Intent, Memory } from "./record.ts";
+import type { AppSeen } from "./seen.ts";
 
 export interface Plan {
   readonly verdicts: readonly Verdict[];
@@ -28,6 +29,8 @@ export interface Summary {
   readonly limit: Bytes | undefined;
   readonly wanted: Bytes | undefined;
   readonly applied: Bytes | undefined;
+  /** Whom we share the memory with, or leave it to. */
+  readonly rival: AppSeen["rival"];
 }
 
 export interface Verdict {

@@ -33,7 +33,8 @@ export const holdReasons = {
   RecommendOnly: "the strategy is Recommend: what would be done is reported, nothing is touched",
   InPlaceImpossible: "the strategy is InPlace, and this pod cannot be resized in place",
   OwnerNotEditable: "the pod cannot be resized in place, and its owner is of a kind that is never edited",
-  WouldCauseDowntime: "a redeployment would remove every Ready pod of the app before a new one is Ready",
+  WouldCauseDowntime:
+    "a redeployment would remove every Ready pod before a new one is Ready: it needs a replica more, a rollout that surges, or strategy Auto",
   ReplacementNotReady: "the bigger copy does not become Ready; the original stays",
   RolloutInProgress: "the owner is rolling out",
   Busy: "enough is being changed at the same time; this one is next",

@@ -28,6 +28,9 @@ describe("F1: another autoscaler", () => {
     w.start();
     await w.pass(minutes(2));
     expect(await sizes(w)).toEqual(["256Mi/768Mi"]);
+    const { actions, conditions } = (await w.memory("deployment-web"))?.status ?? {};
+    expect(actions?.map(({ detail }) => detail)).toEqual(["limits are confirmed; requests stay as they are"]);
+    expect(conditions?.[0]?.message).toContain("HorizontalPodAutoscaler/web");
   });
 
   it("an HPA that goes by the request: nothing is redeployed, and it is named", async () => {
@@ -38,7 +41,11 @@ describe("F1: another autoscaler", () => {
     const operator = w.start();
     await w.pass(minutes(2));
     expect(effectsOf([operator])).toEqual({});
-    expect((await w.memory("deployment-web"))?.status?.reason).toBe("AnotherAutoscaler");
+    const { reason, conditions } = (await w.memory("deployment-web"))?.status ?? {};
+    expect([reason, conditions?.[0]?.message]).toEqual([
+      "AnotherAutoscaler",
+      expect.stringContaining("HorizontalPodAutoscaler/web"),
+    ]);
     const events = operator.voice.said.filter(({ path }) => path.includes("/events.k8s.io/")).map(({ body }) => body);
     expect(events.join()).toContain("HorizontalPodAutoscaler/web");
   });
@@ -50,7 +57,11 @@ describe("F1: another autoscaler", () => {
     const operator = w.start();
     await w.pass(minutes(2));
     expect(effectsOf([operator])).toEqual({});
-    expect((await w.memory("pod-hungry"))?.status?.reason).toBe("AnotherAutoscaler");
+    const { reason, conditions } = (await w.memory("pod-hungry"))?.status ?? {};
+    expect([reason, conditions?.[0]?.message]).toEqual([
+      "AnotherAutoscaler",
+      expect.stringContaining("VerticalPodAutoscaler/web-vpa"),
+    ]);
   });
 });
 

@@ -68,6 +68,16 @@ describe("an open intent", () => {
   });
 
   it.each([
+    { name: "both grew", to: 512, confirmed: "limits and requests are confirmed" },
+    { name: "F1: only the limits were to grow", to: 256, confirmed: "limits are confirmed; requests stay as they are" },
+  ])("says what was confirmed: $name", ({ to, confirmed }) => {
+    const memory = (limit: number, request: number) => ({ limit: mib(limit), request: mib(request) });
+    const intent = anIntent({ changes: [{ container: "memhog", from: memory(384, 256), to: memory(768, to) }] });
+    const { settled } = decide(seen(sizes(768, to), {}, { record: aRecord({ intents: [intent] }) }));
+    expect(settled).toMatchObject([{ outcome: "Applied", detail: confirmed }]);
+  });
+
+  it.each([
     { name: "limits and requests are confirmed: Applied", seen: seen(sizes(768, 512)), outcome: "Applied" },
     { name: "the pod is gone: Abandoned", seen: { ...seen({}), pods: [] }, outcome: "Abandoned" },
     { name: "the pod is being deleted: Abandoned", seen: seen({}, { deleting: true }), outcome: "Abandoned" },

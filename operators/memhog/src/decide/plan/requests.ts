@@ -39,7 +39,7 @@ export function requestsProgress(intent: Intent, pod: PodSeen): Progress {
 
 function requested(intent: Intent, pod: PodSeen, pairs: readonly Pair[]): Progress {
   if (pairs.every(({ change, container }) => admitted(container) >= (change.to.request ?? 0))) {
-    return ended(intent, "Applied", "limits and requests are confirmed");
+    return ended(intent, "Applied", confirmedOf(intent.changes));
   }
   if (pod.resize.state !== "deferred") return goingOn(intent);
   const changes = intent.changes.map((change) => {
@@ -47,6 +47,12 @@ function requested(intent: Intent, pod: PodSeen, pairs: readonly Pair[]): Progre
     return container === undefined ? change : { ...change, to: { ...change.to, request: container.appliedRequest } };
   });
   return takeBack({ ...intent, changes, waitingFor: takingBack }, pod, pairsOf(pod, changes));
+}
+
+/** Beside an HPA, or at a quota of requests, only limits were asked for. */
+function confirmedOf(changes: readonly Change[]): string {
+  const more = changes.some(({ from, to }) => (to.request ?? 0) > (from.request ?? 0));
+  return more ? "limits and requests are confirmed" : "limits are confirmed; requests stay as they are";
 }
 
 function takeBack(intent: Intent, pod: PodSeen, pairs: readonly Pair[]): Progress {

@@ -31,7 +31,14 @@ const ranks: ReadonlyMap<Reason, number> = new Map(order.flatMap(([, reasons]) =
 const rank = (reason: Reason): number => ranks.get(reason) ?? ranks.size;
 const phaseOf = (reason: Reason): Phase => order.find(([, reasons]) => reasons.includes(reason))?.[0] ?? "Watching";
 
+/** Of whatever it is about; the rival is that of the app. */
+type State = Omit<Summary, "rival">;
+
 export function summarise(seen: AppSeen, record: AppRecord, verdicts: readonly Verdict[]): Summary {
+  return { ...stateIn(seen, record, verdicts), rival: seen.rival };
+}
+
+function stateIn(seen: AppSeen, record: AppRecord, verdicts: readonly Verdict[]): State {
   const foremost = verdicts.toSorted(byImportance)[0];
   const intent = record.intents.find((one) => !one.limitsApplied) ?? record.intents[0];
   if (intent !== undefined && (foremost === undefined || phaseOf(foremost.decision.reason) !== "Stopped")) {
@@ -50,7 +57,7 @@ function byImportance(a: Verdict, b: Verdict): number {
 const share = ({ inputs: { usage, limit } }: Verdict): number => (usage === undefined || !limit ? 0 : usage / limit);
 const keyOf = ({ pod, container }: Verdict): string => `${pod.name}/${container}`;
 
-function ofVerdict(seen: AppSeen, { pod, container, decision, inputs }: Verdict): Summary {
+function ofVerdict(seen: AppSeen, { pod, container, decision, inputs }: Verdict): State {
   return {
     phase: phaseOf(decision.reason),
     reason: decision.reason,
@@ -62,7 +69,7 @@ function ofVerdict(seen: AppSeen, { pod, container, decision, inputs }: Verdict)
   };
 }
 
-function ofIntent(seen: AppSeen, intent: Intent, foremost: Verdict | undefined): Summary {
+function ofIntent(seen: AppSeen, intent: Intent, foremost: Verdict | undefined): State {
   const [change] = intent.changes;
   const container = change?.container;
   const pod = podOf(seen, intent.pod.uid);
@@ -87,7 +94,7 @@ function stateOf(intent: Intent, foremost: Verdict | undefined): Pick<Summary, "
 const heldFor = (foremost: Verdict | undefined): Reason =>
   foremost?.decision.kind === "hold" ? foremost.decision.reason : "Busy";
 
-function ofNothing(seen: AppSeen): Summary {
+function ofNothing(seen: AppSeen): State {
   const reason = seen.policies.length === 0 ? "NoMonitor" : "NotRunning";
   const nothing = { container: undefined, limit: undefined, wanted: undefined, applied: undefined };
   return { phase: phaseOf(reason), reason, message: `${seen.app.name} has no pods`, ...nothing };
