@@ -2,15 +2,13 @@
 import { expect, it } from "vitest";
 import { mib } from "../model/bytes.ts";
 import type { Policy } from "../model/policy.ts";
-import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, samplesOf } from "../model/seen.fixture.ts";
+import { aContainerSeen, anApp, aPodSeen, aPolicy, hpa, hungry, underWay, vpa } from "../model/seen.fixture.ts";
 import type { AppKind, AppSeen, PodSeen } from "../model/seen.ts";
 import { decide } from "./decide.ts";
 import { pass, runToEnd } from "./plan/run.fixture.ts";
 
-/** 300 of 384 MiB are used: above 75 %. */
-const hungry = aContainerSeen({ samples: samplesOf([300, 300, 300]) });
-const hungryPod = (different: Partial<PodSeen> = {}) => aPodSeen({ containers: [hungry], ...different });
-const guaranteed = hungryPod({ qos: "Guaranteed", containers: [{ ...hungry, request: mib(384), appliedRequest: mib(384) }] });
+const hungryPod = (different: Partial<PodSeen> = {}) => aPodSeen({ containers: [aContainerSeen(hungry)], ...different });
+const guaranteed = hungryPod({ qos: "Guaranteed", containers: [aContainerSeen({ ...hungry, request: mib(384) })] });
 const old = { inPlace: false, resizeAfterOomKill: false };
 
 interface Wish {
@@ -32,7 +30,7 @@ const roads: readonly (Wish & { readonly name: string; readonly effects: readonl
   { name: "a Job's pod is resized in place", kind: "Job", effects: ["resize limits", "resize requests"] },
   {
     name: "beside an HPA by memory utilisation only the limit grows (F1)",
-    app: { rival: { name: "HorizontalPodAutoscaler/web", kind: "HPA" } },
+    app: hpa,
     effects: ["resize limits"],
   },
   { name: "Redeploy patches the template of a Deployment once", policy: { strategy: "Redeploy" }, effects: ["patchTemplate"] },
@@ -52,7 +50,7 @@ const roads: readonly (Wish & { readonly name: string; readonly effects: readonl
   { name: 'the annotation "false" touches nothing (E4)', pods: [hungryPod({ monitored: false })], effects: [] },
   { name: "without an AppMonitor nothing is touched", app: { policies: [] }, effects: [] },
   { name: "two AppMonitors: none acts (F2)", app: { policies: [aPolicy(), aPolicy({ name: "b", uid: "b" })] }, effects: [] },
-  { name: "a VPA has the memory for itself (F1)", app: { rival: { name: "VPA", kind: "VPA" } }, effects: [] },
+  { name: "a VPA has the memory for itself (F1)", app: vpa, effects: [] },
 ];
 it.each(roads)("$name", ({ effects, ...wish }) => expect(runToEnd(world(wish)).effects).toEqual(effects));
 
@@ -137,8 +135,7 @@ it("L1: two leaders make the same intents, whatever their clocks say", () => {
 });
 
 it("an intent of before a switch to Recommend does not begin any more", () => {
-  const record = aRecord({ intents: [anIntent()] });
-  const plan = decide(world({ policy: { strategy: "Recommend" }, app: { record } }));
+  const plan = decide(world({ policy: { strategy: "Recommend" }, app: underWay() }));
   expect(plan.commands).toEqual([]);
   expect(plan.settled).toMatchObject([{ outcome: "Abandoned", detail: "the strategy is Recommend now" }]);
 });

@@ -1,7 +1,18 @@
 // What lies behind a container: cooldowns and raises within the hour, by two clocks (M5).
 import { describe, expect, it } from "vitest";
 import type { AppRecord, Stop } from "../model/record.ts";
-import { anAction, anApp, anAppWith, anIntent, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../model/seen.fixture.ts";
+import {
+  anAction,
+  anApp,
+  anAppWith,
+  anIntent,
+  aPodSeen,
+  aPolicy,
+  aRecord,
+  now,
+  raises,
+  samplesOf,
+} from "../model/seen.fixture.ts";
 import type { AppSeen } from "../model/seen.ts";
 import { decisionOf, inputsFor, reasonOf } from "./verdict.fixture.ts";
 
@@ -82,8 +93,6 @@ it("M5: a wall clock that went back does not let anybody off the cooldown", () =
 });
 
 describe("G1: the leak brake", () => {
-  const raises = (count: number, everyMs = 300_000) =>
-    Array.from({ length: count }, (_, i) => anAction(ago((count - i) * everyMs))); // the last 5 min ago
   const stop = (different: Partial<Stop> = {}): Stop => ({
     reason: "SuspectedLeak",
     ...ago(60_000),
@@ -100,7 +109,7 @@ describe("G1: the leak brake", () => {
       seen: having({ actions: raises(2) }, { policies: [aPolicy({ maxRaisesPerHour: 2 })] }),
       reason: "SuspectedLeak",
     },
-    { name: "forgets what is an hour old", seen: having({ actions: raises(6, 600_000) }), reason: "ThresholdCrossed" },
+    { name: "forgets what is an hour old", seen: having({ actions: raises(6, {}, 600_000) }), reason: "ThresholdCrossed" },
     {
       name: "does not count what new pods got because it was learned before",
       seen: having({ actions: raises(6).map((action) => ({ ...action, reason: "LearnedBefore" as const })) }),

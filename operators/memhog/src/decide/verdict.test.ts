@@ -7,25 +7,24 @@ import {
   anAction,
   anApp,
   anAppWith,
-  anIntent,
   aPodSeen,
   aPolicy,
   aRecord,
+  hpa,
+  hungry,
   now,
   samplesOf,
+  underWay,
+  vpa,
 } from "../model/seen.fixture.ts";
 import type { AppSeen, ContainerSeen, PodSeen } from "../model/seen.ts";
 import { decisionOf, inputsFor, reasonOf, verdictOf } from "./verdict.fixture.ts";
 import { verdictsOn } from "./verdict.ts";
 
-const hot: Partial<ContainerSeen> = { samples: samplesOf([370, 370, 370]) };
-const world = (app: Partial<AppSeen> = {}, container: Partial<ContainerSeen> = hot, pod: Partial<PodSeen> = {}) =>
+const world = (app: Partial<AppSeen> = {}, container: Partial<ContainerSeen> = hungry, pod: Partial<PodSeen> = {}) =>
   anAppWith(container, app, pod);
-const vpa = { rival: { name: "VerticalPodAutoscaler/web", kind: "VPA" } } as const;
-const hpa = { rival: { name: "HorizontalPodAutoscaler/web", kind: "HPA" } } as const;
 const off = { metrics: { available: false, freshForMs: 60_000, unavailableForMs: 90_000, problem: "ECONNREFUSED" } };
 const paused = aPolicy({ paused: true });
-const open = (different = {}) => ({ record: aRecord({ intents: [anIntent(different)] }) });
 const learned = (ageMs: number) =>
   aRecord({ learned: [{ container: "memhog", limit: mib(1024), request: mib(600), atMs: now - ageMs }] });
 
@@ -34,12 +33,12 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
   { name: "a quiet one is not", seen: anApp(), reason: "BelowThreshold" },
   {
     name: "a pod that goes away, before everything",
-    seen: world({ policies: [paused] }, hot, { deleting: true, monitored: false }),
+    seen: world({ policies: [paused] }, hungry, { deleting: true, monitored: false }),
     reason: "Terminating",
   },
   {
     name: "the annotation, before the AppMonitors",
-    seen: world({ policies: [] }, hot, { monitored: false }),
+    seen: world({ policies: [] }, hungry, { monitored: false }),
     reason: "NotMonitored",
   },
   { name: "no AppMonitor, before the missing limit", seen: world({ policies: [] }, { limit: undefined }), reason: "NoMonitor" },
@@ -49,49 +48,49 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
     reason: "AmbiguousMonitor",
   },
   { name: "E4: paused, before the missing limit", seen: world({ policies: [paused] }, { limit: undefined }), reason: "Paused" },
-  { name: "no limit, before a VPA", seen: world(vpa, { ...hot, limit: undefined }), reason: "NoLimit" },
-  { name: "a limit of 0 is none", seen: world({}, { ...hot, limit: bytes(0), request: bytes(0) }), reason: "NoLimit" },
-  { name: "F1: a VPA, before what is under way", seen: world({ ...vpa, ...open() }), reason: "AnotherAutoscaler" },
-  { name: "what is under way, before the metrics", seen: world({ ...open(), ...off }), reason: "ResizeInProgress" },
+  { name: "no limit, before a VPA", seen: world(vpa, { ...hungry, limit: undefined }), reason: "NoLimit" },
+  { name: "a limit of 0 is none", seen: world({}, { ...hungry, limit: bytes(0), request: bytes(0) }), reason: "NoLimit" },
+  { name: "F1: a VPA, before what is under way", seen: world({ ...vpa, ...underWay() }), reason: "AnotherAutoscaler" },
+  { name: "what is under way, before the metrics", seen: world({ ...underWay(), ...off }), reason: "ResizeInProgress" },
   {
     name: "a copy that is under way holds the original",
-    seen: world(open({ road: "CopyPod", copy: "memhog-autoscaled" })),
+    seen: world(underWay({ road: "CopyPod", copy: "memhog-autoscaled" })),
     reason: "ResizeInProgress",
   },
   {
     name: "a copy that is under way holds the copy",
-    seen: world(open({ road: "CopyPod", pod: { name: "a", uid: "a" } }), hot, { copyOf: "a" }),
+    seen: world(underWay({ road: "CopyPod", pod: { name: "a", uid: "a" } }), hungry, { copyOf: "a" }),
     reason: "ResizeInProgress",
   },
   {
     name: "a rollout holds every pod of the app",
-    seen: world(open({ road: "Template", pod: { name: "a", uid: "a" } })),
+    seen: world(underWay({ road: "Template", pod: { name: "a", uid: "a" } })),
     reason: "RolloutInProgress",
   },
   {
     name: "a raise in place of another pod holds nobody",
-    seen: world(open({ pod: { name: "a", uid: "a" } })),
+    seen: world(underWay({ pod: { name: "a", uid: "a" } })),
     reason: "ThresholdCrossed",
   },
   {
     name: "a request that waits for room holds nobody",
-    seen: world(open({ limitsApplied: true, atMs: now - 70_000 })),
+    seen: world(underWay({ limitsApplied: true, atMs: now - 70_000 })),
     reason: "ThresholdCrossed",
   },
-  { name: "what was refused says so", seen: world(open({ waitingFor: "Refused: exceeded quota" })), reason: "Refused" },
+  { name: "what was refused says so", seen: world(underWay({ waitingFor: "Refused: exceeded quota" })), reason: "Refused" },
   {
     name: "D4: what the kubelet deferred waits",
-    seen: world(open(), hot, { resize: { state: "deferred" } }),
+    seen: world(underWay(), hungry, { resize: { state: "deferred" } }),
     reason: "ResizeDeferred",
   },
   {
     name: "a resize by another's hand holds too",
-    seen: world({}, hot, { resize: { state: "inProgress" } }),
+    seen: world({}, hungry, { resize: { state: "inProgress" } }),
     reason: "ResizeInProgress",
   },
   {
     name: "a resize that ended in an error can be mended by a raise",
-    seen: world({}, hot, { resize: { state: "error" } }),
+    seen: world({}, hungry, { resize: { state: "error" } }),
     reason: "ThresholdCrossed",
   },
   {
@@ -183,7 +182,7 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
   },
   {
     name: "F1: an HPA where request and limit are one",
-    seen: world(hpa, { ...hot, request: mib(384) }, { qos: "Guaranteed" }),
+    seen: world(hpa, { ...hungry, request: mib(384) }, { qos: "Guaranteed" }),
     reason: "AnotherAutoscaler",
   },
   { name: "F1: an HPA is not named where nothing is due", seen: world(hpa, {}, { qos: "Guaranteed" }), reason: "BelowThreshold" },
@@ -240,7 +239,7 @@ it("M3: the samples of a neighbour decide nothing: of six replicas only the hot 
     aPodSeen({
       name: `memhog-${i}`,
       uid: `pod-${i}`,
-      containers: [aContainerSeen(i === 3 ? hot : {}), aContainerSeen({ name: "proxy" })],
+      containers: [aContainerSeen(i === 3 ? hungry : {}), aContainerSeen({ name: "proxy" })],
     }),
   );
   const raised = verdictsOn(anApp({ pods })).filter(({ decision }) => decision.kind === "raise");
@@ -248,7 +247,7 @@ it("M3: the samples of a neighbour decide nothing: of six replicas only the hot 
 });
 
 it("judges sidecars as it judges containers", () => {
-  expect(reasonOf(world({}, { ...hot, sidecar: true }))).toBe("ThresholdCrossed");
+  expect(reasonOf(world({}, { ...hungry, sidecar: true }))).toBe("ThresholdCrossed");
 });
 
 it("tells the numbers behind a verdict, also of a container that is left alone", () => {
@@ -263,7 +262,7 @@ it("tells the numbers behind a verdict, also of a container that is left alone",
     cooldownLeftMs: 0,
     raisesLastHour: 0,
   });
-  expect(inputsFor(world({ policies: [] }))).toMatchObject({ usage: mib(370), limit: mib(384), thresholdBytes: undefined });
+  expect(inputsFor(world({ policies: [] }))).toMatchObject({ usage: mib(300), limit: mib(384), thresholdBytes: undefined });
 });
 
 it("is the same for the same world", () => {

@@ -6,7 +6,7 @@
 import { type Bytes, mib } from "./bytes.ts";
 import type { Policy } from "./policy.ts";
 import { type Action, type AppRecord, emptyRecord, type Intent } from "./record.ts";
-import type { AppSeen, ContainerSeen, NodeSeen, PodSeen, Sample } from "./seen.ts";
+import type { AppSeen, ContainerSeen, NodeSeen, PodSeen, Sample, TemplateSeen } from "./seen.ts";
 
 /** The moment at which all these worlds are seen. */
 export const now = 1_800_000_000_000;
@@ -18,16 +18,7 @@ export function anApp(different: Partial<AppSeen> = {}): AppSeen {
     policies: [aPolicy()],
     record: aRecord(),
     pods: [aPodSeen()],
-    template: {
-      uid: "template-uid",
-      resourceVersion: "7",
-      containers: [{ name: "memhog", limit: mib(384), request: mib(256) }],
-      replicas: 1,
-      readyReplicas: 1,
-      rolledOut: true,
-      replacesPods: true,
-      takenFirst: 0,
-    },
+    template: aTemplate(),
     limits: { ranges: [], quotas: [] },
     metrics: { available: true, freshForMs: 60_000 },
     cluster: { inPlace: true, resizeAfterOomKill: true },
@@ -37,6 +28,25 @@ export function anApp(different: Partial<AppSeen> = {}): AppSeen {
     ...different,
   };
 }
+
+/** Rolled out, and new pods come first: the template of a Deployment that nobody has told otherwise. */
+export function aTemplate(different: Partial<TemplateSeen> = {}): TemplateSeen {
+  return {
+    uid: "template-uid",
+    resourceVersion: "7",
+    containers: [{ name: "memhog", limit: mib(384), request: mib(256) }],
+    replicas: 1,
+    readyReplicas: 1,
+    rolledOut: true,
+    replacesPods: true,
+    takenFirst: 0,
+    ...different,
+  };
+}
+
+/** Other autoscalers. */
+export const hpa = { rival: { name: "HorizontalPodAutoscaler/web", kind: "HPA" } } as const;
+export const vpa = { rival: { name: "VerticalPodAutoscaler/web", kind: "VPA" } } as const;
 
 /** An app of one pod of one container. */
 export function anAppWith(
@@ -90,6 +100,9 @@ export function aContainerSeen(different: Partial<ContainerSeen> = {}): Containe
   };
 }
 
+/** 300 of 384 MiB are used, which is more than 75 %; and it stays there. */
+export const hungry: Pick<ContainerSeen, "samples"> = { samples: samplesOf([300, 300, 300]) };
+
 /** So many MiB, oldest first, so far apart; the newest is `newestAgeMs` old. */
 export function samplesOf(mibs: readonly number[], everyMs = 12_000, newestAgeMs = 2_000): readonly Sample[] {
   return mibs.map((size, i) => ({ bytes: mib(size), ageMs: newestAgeMs + (mibs.length - 1 - i) * everyMs }));
@@ -135,6 +148,11 @@ export function anIntent(different: Partial<Intent> = {}): Intent {
   };
 }
 
+/** An app with such an intent. */
+export const underWay = (different: Partial<Intent> = {}): Pick<AppSeen, "record"> => ({
+  record: aRecord({ intents: [anIntent(different)] }),
+});
+
 /** The same raise, applied, ten minutes ago. */
 export function anAction(different: Partial<Action> = {}): Action {
   return {
@@ -146,4 +164,9 @@ export function anAction(different: Partial<Action> = {}): Action {
     outcome: "Applied",
     ...different,
   };
+}
+
+/** So many of them, oldest first, so far apart and the last as long ago. */
+export function raises(count: number, different: Partial<Action> = {}, everyMs = 300_000): readonly Action[] {
+  return Array.from({ length: count }, (_, i) => anAction({ atMs: now - (count - i) * everyMs, ...different }));
 }

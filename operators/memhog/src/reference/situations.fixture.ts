@@ -7,7 +7,19 @@
 import { type Bytes, bytesOf } from "../model/bytes.ts";
 import type { Policy, Strategy } from "../model/policy.ts";
 import type { AppRecord } from "../model/record.ts";
-import { aContainerSeen, anAction, anApp, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../model/seen.fixture.ts";
+import {
+  aContainerSeen,
+  anAction,
+  anApp,
+  aPodSeen,
+  aPolicy,
+  aRecord,
+  aTemplate,
+  hpa,
+  now,
+  samplesOf,
+  vpa,
+} from "../model/seen.fixture.ts";
 import type { AppKind, AppSeen, ContainerSeen, NamespaceLimits, PodSeen, TemplateSeen } from "../model/seen.ts";
 
 interface Difference {
@@ -69,8 +81,8 @@ const phrases: readonly Phrase[] = [
     () => ({ app: { app: { kind: "Other", namespace: "demo", name: "Rollout.argoproj.io/memhog" }, template: undefined } }),
   ],
   [/^no pods\/resize$/, () => ({ app: { cluster: { inPlace: false, resizeAfterOomKill: false } } })],
-  [/^an HPA by memory utilisation$/, () => ({ app: { rival: { kind: "HPA", name: "HorizontalPodAutoscaler/web" } } })],
-  [/^a VPA$/, () => ({ app: { rival: { kind: "VPA", name: "VerticalPodAutoscaler/web" } } })],
+  [/^an HPA by memory utilisation$/, () => ({ app: hpa })],
+  [/^a VPA$/, () => ({ app: vpa })],
   [/^no AppMonitor$/, () => ({ app: { policies: [] } })],
   [/^Prometheus does not answer$/, () => ({ app: { metrics: { available: false, freshForMs: 90_000 } } })],
   [/^no sample$/, () => ({ container: { samples: [] } })],
@@ -84,14 +96,13 @@ export function situation(words: string): AppSeen {
     Object.assign({}, ...all.map((each) => each[key])) as NonNullable<Difference[K]>;
   const container = aContainerSeen(merged("container"));
   const { limit, request } = container;
-  const template = anApp().template;
   return anApp({
     policies: [aPolicy(merged("policy"))],
     pods: [aPodSeen({ ...merged("pod"), containers: [container] })],
     limits: { ranges: [], quotas: [], ...merged("limits") },
     record: aRecord(merged("record")),
     metrics: { available: true, freshForMs: 90_000 },
-    template: template && { ...template, ...merged("template"), containers: [{ name: container.name, limit, request }] },
+    template: aTemplate({ ...merged("template"), containers: [{ name: container.name, limit, request }] }),
     ...merged("app"),
   });
 }

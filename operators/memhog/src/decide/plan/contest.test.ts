@@ -1,7 +1,7 @@
 // F2: somebody takes back what we gave.
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
-import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../../model/seen.fixture.ts";
+import { aContainerSeen, anApp, anAppWith, anIntent, aPodSeen, aPolicy, aRecord, hungry, now } from "../../model/seen.fixture.ts";
 import { decide } from "../decide.ts";
 import { later, pass, type Run } from "./run.fixture.ts";
 import { onPod, settled } from "./world.fixture.ts";
@@ -45,15 +45,15 @@ describe("F2: what was given and is there no more", () => {
   });
 
   it("twice, from the first crossing on: two raises, then none", () => {
-    const hungry = aContainerSeen({ samples: samplesOf([300, 300]) });
-    const start = anApp({ pods: [aPodSeen({ containers: [hungry] })], policies: [aPolicy({ cooldownMs: 0 })] });
+    const start = anAppWith(hungry, { policies: [aPolicy({ cooldownMs: 0 })] });
     let run: Run = { world: start, effects: [] };
     for (let i = 0; i < 12; i++) {
       run = pass(later(run, 1_000));
       run = { ...run, world: settled(run.world) };
       const [pod] = run.world.pods;
       const raised = pod?.containers[0]?.request === mib(512);
-      if (raised) run = { ...pass(run), world: onPod(run.world, pod.uid, (one) => ({ ...one, containers: [hungry] })) };
+      if (raised)
+        run = { ...pass(run), world: onPod(run.world, pod.uid, (one) => ({ ...one, containers: [aContainerSeen(hungry)] })) };
     }
     expect(run.effects.filter((effect) => effect === "resize limits")).toHaveLength(2);
     expect(run.world.record.stops).toMatchObject([{ reason: "Contested" }]);

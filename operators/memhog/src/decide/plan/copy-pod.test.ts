@@ -1,14 +1,14 @@
 // The replacement of a bare pod, case by case.
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
-import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../../model/seen.fixture.ts";
+import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, hungry, now } from "../../model/seen.fixture.ts";
 import type { AppSeen, PodSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 import { asBarePod } from "./stage.fixture.ts";
 
 const intent = anIntent({ road: "CopyPod", id: "pod-1/CopyPod/768Mi/1", copy: "memhog-autoscaled", atMs: now - 301_000 });
-const hungry = aContainerSeen({ samples: samplesOf([300, 300]) });
-const original = (different: Partial<PodSeen> = {}) => aPodSeen({ name: "memhog", containers: [hungry], ...different });
+const original = (different: Partial<PodSeen> = {}) =>
+  aPodSeen({ name: "memhog", containers: [aContainerSeen(hungry)], ...different });
 const bigger = aContainerSeen({ limit: mib(768), request: mib(512), appliedLimit: mib(768), appliedRequest: mib(512) });
 const copy = (different: Partial<PodSeen> = {}) =>
   aPodSeen({

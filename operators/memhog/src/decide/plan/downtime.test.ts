@@ -1,7 +1,7 @@
 // D2: nothing is redeployed where nobody would be left to serve.
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
-import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../../model/seen.fixture.ts";
+import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, aTemplate, hungry, now } from "../../model/seen.fixture.ts";
 import type { AppKind, AppSeen, PodSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 
@@ -13,14 +13,13 @@ interface Rollout {
 }
 
 /** 300 of 384 MiB are used, and the strategy is Redeploy. */
-function hungry({ kind = "StatefulSet", ready = [true], takenFirst = 1 }: Rollout, different: Partial<AppSeen> = {}): AppSeen {
-  const { app, template } = anApp();
-  const containers = [aContainerSeen({ samples: samplesOf([300, 300]) })];
+function hungryApp({ kind = "StatefulSet", ready = [true], takenFirst = 1 }: Rollout, different: Partial<AppSeen> = {}): AppSeen {
+  const containers = [aContainerSeen(hungry)];
   return anApp({
-    app: { ...app, kind },
+    app: { ...anApp().app, kind },
     policies: [aPolicy({ strategy: "Redeploy" })],
     pods: ready.map((one, i): PodSeen => aPodSeen({ name: `memhog-${i}`, uid: `pod-${i}`, ready: one, containers })),
-    template: template && { ...template, replicas: ready.length, takenFirst, replacesPods: kind !== "ReplicaSet" },
+    template: aTemplate({ replicas: ready.length, takenFirst, replacesPods: kind !== "ReplicaSet" }),
     ...different,
   });
 }
@@ -57,16 +56,16 @@ it.each<{ name: string; rollout: Rollout; is: readonly string[] }>([
   { name: "a ReplicaSet of two", rollout: { kind: "ReplicaSet", ready: [true, true] }, is: raised },
   { name: "a DaemonSet on one node", rollout: { kind: "DaemonSet" }, is: held },
   { name: "a CronJob, whose run is left to end", rollout: { kind: "CronJob", ready: [true], takenFirst: 0 }, is: raised },
-])("D2: $name: $is", ({ rollout, is }) => expect(told(hungry(rollout))).toEqual(is));
+])("D2: $name: $is", ({ rollout, is }) => expect(told(hungryApp(rollout))).toEqual(is));
 
 describe("a hold for fear of downtime", () => {
   it("is not for those who can be resized in place", () => {
-    expect(told(hungry({}, { policies: [aPolicy()] }))).toEqual(["ThresholdCrossed", "resize"]);
+    expect(told(hungryApp({}, { policies: [aPolicy()] }))).toEqual(["ThresholdCrossed", "resize"]);
   });
 
   it("is for Auto too, where it would have to redeploy", () => {
     const cluster = { inPlace: false, resizeAfterOomKill: false };
-    expect(told(hungry({}, { policies: [aPolicy()], cluster }))).toEqual(held);
+    expect(told(hungryApp({}, { policies: [aPolicy()], cluster }))).toEqual(held);
   });
 
   it.each([
@@ -82,20 +81,20 @@ describe("a hold for fear of downtime", () => {
       says: [/all its pods/],
     },
   ])("says what to do: $name", ({ rollout, says }) => {
-    const { summary } = decide(hungry(rollout));
+    const { summary } = decide(hungryApp(rollout));
     expect(summary).toMatchObject({ phase: "Waiting", reason: "WouldCauseDowntime", wanted: mib(768) });
     for (const words of says) expect(summary.message).toMatch(words);
   });
 
   it("does not advise what the cluster cannot do", () => {
-    expect(decide(hungry({}, { cluster: { inPlace: false, resizeAfterOomKill: false } })).summary.message).not.toContain(
+    expect(decide(hungryApp({}, { cluster: { inPlace: false, resizeAfterOomKill: false } })).summary.message).not.toContain(
       "in place",
     );
   });
 
   it("G2: leaves a kill to be answered when something has changed", () => {
     const oomKill = { restart: 0, atMs: now - 20_000, stillDown: false };
-    const killed = hungry({}, { pods: [aPodSeen({ containers: [aContainerSeen({ oomKill })] })] });
+    const killed = hungryApp({}, { pods: [aPodSeen({ containers: [aContainerSeen({ oomKill })] })] });
     const { record } = decide(killed);
     expect(record).toMatchObject({ kills: [], oomKills: 0, intents: [] });
     const down = killed.pods.map((pod) => ({ ...pod, ready: false }));
@@ -105,7 +104,7 @@ describe("a hold for fear of downtime", () => {
 
 it("D2: what was decided while the only pod was not Ready is given up when it is Ready before the template was patched", () => {
   const intents = [anIntent({ road: "Template", id: "template-uid/Template/768Mi/1" })];
-  const { settled, commands } = decide(hungry({}, { record: aRecord({ intents }) }));
+  const { settled, commands } = decide(hungryApp({}, { record: aRecord({ intents }) }));
   expect(settled).toMatchObject([{ outcome: "Abandoned" }]);
   expect(commands).toEqual([]);
 });

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { type Bytes, mib } from "../../model/bytes.ts";
 import type { Policy } from "../../model/policy.ts";
-import { aContainerSeen, aNode, anApp, aPodSeen, aPolicy, now, samplesOf } from "../../model/seen.fixture.ts";
+import { aContainerSeen, aNode, anApp, aPodSeen, aPolicy, aTemplate, hpa, now, samplesOf } from "../../model/seen.fixture.ts";
 import type { AppKind, AppSeen, ContainerSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
 import { type Happening, happenings } from "./world.fixture.ts";
 
@@ -69,19 +69,18 @@ export const worlds: fc.Arbitrary<AppSeen> = fc
     inPlace: fc.boolean(),
     resizeAfterOomKill: fc.boolean(),
     elsewhere: fc.constantFrom(0, 0, 0, 0, 8, 10),
-    rival: fc.constantFrom(...Array<undefined>(9), { name: "HorizontalPodAutoscaler/web", kind: "HPA" as const }),
+    rival: fc.constantFrom(...Array<undefined>(9), hpa.rival),
   })
   .map(({ kind, count, all, policy: one, inPlace, resizeAfterOomKill, elsewhere, rival }) => {
     const pods = kind === "Pod" ? all.slice(0, 1) : all.slice(0, count);
-    const template = anApp().template;
     return anApp({
       app: { kind, namespace: "demo", name: "memhog" },
       policies: [one],
       pods,
       template:
-        template === undefined || kind === "Pod" || kind === "Job" || kind === "Other"
+        kind === "Pod" || kind === "Job" || kind === "Other"
           ? undefined
-          : { ...template, replicas: pods.length, ...rolloutOf(kind), containers: sizesOf(pods) },
+          : aTemplate({ replicas: pods.length, ...rolloutOf(kind), containers: sizesOf(pods) }),
       cluster: { inPlace, resizeAfterOomKill },
       underWayElsewhere: elsewhere,
       rival,

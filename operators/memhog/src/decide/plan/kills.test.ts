@@ -1,18 +1,7 @@
 // G2: a kill counts once, with its answer. And the stops that a verdict asks for.
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
-import {
-  aContainerSeen,
-  anAction,
-  anApp,
-  anAppWith,
-  anIntent,
-  aPodSeen,
-  aPolicy,
-  aRecord,
-  now,
-  samplesOf,
-} from "../../model/seen.fixture.ts";
+import { anApp, anAppWith, anIntent, aPodSeen, aPolicy, aRecord, hungry, now, raises, vpa } from "../../model/seen.fixture.ts";
 import type { AppSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 
@@ -45,7 +34,7 @@ describe("G2: a kill", () => {
   it.each([
     { name: "Recommend", different: { policies: [aPolicy({ strategy: "Recommend" })] } },
     { name: "a cap that leaves nothing", different: { policies: [aPolicy({ maxMemory: mib(384) })] } },
-    { name: "another autoscaler", different: { rival: { name: "VPA", kind: "VPA" as const } } },
+    { name: "another autoscaler", different: vpa },
   ])("is counted where the answer is no: $name", ({ different }: { different: Partial<AppSeen> }) => {
     expect(decide(anAppWith({ oomKill: kill }, different)).record).toMatchObject({ kills: counted, oomKills: 1, intents: [] });
   });
@@ -64,34 +53,31 @@ describe("G2: a kill", () => {
 });
 
 describe("a stop", () => {
-  const hungry = aContainerSeen({ samples: samplesOf([300, 300]) });
-  const raises = (road: "InPlace" | "Template") =>
-    Array.from({ length: 6 }, (_, i) => anAction({ road, atMs: now - (i + 2) * 300_000 }));
-  const seen = (different: Partial<AppSeen>) => anApp({ pods: [aPodSeen({ containers: [hungry] })], ...different });
+  const tooOften = aRecord({ actions: raises(6) });
 
   it("G1: is stored for the pod where it was raised in place, for the app where pods are replaced", () => {
-    const inPlace = decide(seen({ record: aRecord({ actions: raises("InPlace") }) }));
+    const inPlace = decide(anAppWith(hungry, { record: tooOften }));
     expect(inPlace.record.stops).toEqual([
       { reason: "SuspectedLeak", atMs: now, uid: "pod-1", monitorUid: "monitor-uid", monitorGeneration: 1 },
     ]);
     expect(inPlace.summary).toMatchObject({ phase: "Stopped", reason: "SuspectedLeak" });
     const policies = [aPolicy({ strategy: "Redeploy" })];
-    const redeployed = decide(seen({ policies, record: aRecord({ actions: raises("Template") }) }));
+    const redeployed = decide(anAppWith(hungry, { policies, record: aRecord({ actions: raises(6, { road: "Template" }) }) }));
     expect(redeployed.record.stops).toMatchObject([{ reason: "SuspectedLeak" }]);
     expect(redeployed.record.stops[0]?.uid).toBeUndefined();
   });
 
   it("holds after the hour, until the AppMonitor is edited; then the raises before it do not count", () => {
-    const { record } = decide(seen({ record: aRecord({ actions: raises("InPlace") }) }));
+    const { record } = decide(anAppWith(hungry, { record: tooOften }));
     const later = { record, nowMs: now + 7_200_000 };
-    expect(decide(seen(later)).verdicts).toMatchObject([{ decision: { reason: "SuspectedLeak" } }]);
-    expect(decide(seen(later)).record).toBe(record);
-    const edited = seen({ record, nowMs: now + 60_000, policies: [aPolicy({ generation: 2 })] });
+    expect(decide(anAppWith(hungry, later)).verdicts).toMatchObject([{ decision: { reason: "SuspectedLeak" } }]);
+    expect(decide(anAppWith(hungry, later)).record).toBe(record);
+    const edited = anAppWith(hungry, { record, nowMs: now + 60_000, policies: [aPolicy({ generation: 2 })] });
     expect(decide(edited).verdicts).toMatchObject([{ decision: { reason: "ThresholdCrossed" } }]);
   });
 
   it("goes with its pod", () => {
-    const { record } = decide(seen({ record: aRecord({ actions: raises("InPlace") }) }));
+    const { record } = decide(anAppWith(hungry, { record: tooOften }));
     expect(decide(anApp({ record, pods: [aPodSeen({ uid: "pod-2" })] })).record.stops).toEqual([]);
   });
 });

@@ -2,15 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
 import type { Action } from "../../model/record.ts";
-import { aContainerSeen, anAction, anApp, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../../model/seen.fixture.ts";
+import { aContainerSeen, anAction, anApp, aPodSeen, aPolicy, aRecord, hungry, now } from "../../model/seen.fixture.ts";
 import type { AppSeen, ContainerSeen, PodSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 import { runToEnd } from "./run.fixture.ts";
 
-const hungry = aContainerSeen({ samples: samplesOf([300, 300]) });
 const pods = (count: number, container: Partial<ContainerSeen> = {}, pod: Partial<PodSeen> = {}) =>
   Array.from({ length: count }, (_, i) =>
-    aPodSeen({ name: `memhog-${i}`, uid: `pod-${i}`, containers: [{ ...hungry, ...container }], ...pod }),
+    aPodSeen({ name: `memhog-${i}`, uid: `pod-${i}`, containers: [aContainerSeen({ ...hungry, ...container })], ...pod }),
   );
 const reasons = (seen: AppSeen) => decide(seen).verdicts.map(({ decision }) => decision.reason);
 
@@ -39,7 +38,7 @@ describe("D3: how much at a time", () => {
   it("who was killed goes before who is only near the threshold", () => {
     const kill = { restart: 0, atMs: now - 5_000, stillDown: false };
     const [a, b, c, d] = pods(4);
-    const killed = d && { ...d, containers: [{ ...hungry, oomKill: kill }] };
+    const killed = d && { ...d, containers: [{ ...aContainerSeen(hungry), oomKill: kill }] };
     const all = [a, b, c, killed].filter((pod) => pod !== undefined);
     expect(reasons(anApp({ pods: all }))).toEqual(["ThresholdCrossed", "ThresholdCrossed", "Busy", "OutOfMemory"]);
   });

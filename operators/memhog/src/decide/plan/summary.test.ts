@@ -6,20 +6,17 @@ import {
   anAction,
   anApp,
   anAppWith,
-  anIntent,
   aPodSeen,
   aPolicy,
   aRecord,
+  aTemplate,
+  hungry,
   now,
   samplesOf,
+  underWay,
 } from "../../model/seen.fixture.ts";
-import type { AppSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 
-const hungry = { samples: samplesOf([300, 300]) };
-const intent = (different: Parameters<typeof anIntent>[0] = {}): Partial<AppSeen> => ({
-  record: aRecord({ intents: [anIntent(different)] }),
-});
 const to384 = [
   { container: "memhog", from: { limit: mib(200), request: undefined }, to: { limit: mib(384), request: undefined } },
 ];
@@ -27,10 +24,10 @@ const to384 = [
 it.each([
   { name: "nothing to do", seen: anApp(), phase: "Watching", reason: "BelowThreshold" },
   { name: "a raise begins", seen: anAppWith(hungry), phase: "Raising", reason: "ThresholdCrossed" },
-  { name: "a raise is under way", seen: anApp(intent()), phase: "Raising", reason: "ThresholdCrossed" },
+  { name: "a raise is under way", seen: anApp(underWay()), phase: "Raising", reason: "ThresholdCrossed" },
   {
     name: "the kubelet defers it",
-    seen: anAppWith({ limit: mib(768), appliedLimit: mib(384) }, intent(), { resize: { state: "deferred" } }),
+    seen: anAppWith({ limit: mib(768), appliedLimit: mib(384) }, underWay(), { resize: { state: "deferred" } }),
     phase: "Waiting",
     reason: "ResizeDeferred",
   },
@@ -38,8 +35,8 @@ it.each([
     name: "the owner rolls out",
     seen: anApp({
       policies: [aPolicy({ strategy: "Redeploy" })],
-      ...intent({ road: "Template", id: "template-uid/Template/384Mi/1", changes: to384 }),
-      template: { ...template(), rolledOut: false },
+      ...underWay({ road: "Template", id: "template-uid/Template/384Mi/1", changes: to384 }),
+      template: aTemplate({ rolledOut: false }),
     }),
     phase: "Waiting",
     reason: "RolloutInProgress",
@@ -66,12 +63,6 @@ it.each([
   { name: "no pods", seen: anApp({ pods: [] }), phase: "Watching", reason: "NotRunning" },
   { name: "no pods, no AppMonitor", seen: anApp({ pods: [], policies: [] }), phase: "Stopped", reason: "NoMonitor" },
 ])("$name: $phase, $reason", ({ seen, phase, reason }) => expect(decide(seen).summary).toMatchObject({ phase, reason }));
-
-function template() {
-  const found = anApp().template;
-  if (found === undefined) throw new Error("the fixture has a template");
-  return found;
-}
 
 it("speaks of the container that is nearest to its limit while nothing is done", () => {
   const containers = [aContainerSeen(), aContainerSeen({ name: "side", samples: samplesOf([200, 200]) })];

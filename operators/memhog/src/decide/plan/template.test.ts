@@ -1,24 +1,25 @@
 // By the template, case by case.
 import { describe, expect, it } from "vitest";
 import { mib } from "../../model/bytes.ts";
-import { aContainerSeen, anApp, anIntent, aPodSeen, aPolicy, aRecord, now, samplesOf } from "../../model/seen.fixture.ts";
+import {
+  aContainerSeen,
+  anApp,
+  anIntent,
+  aPodSeen,
+  aPolicy,
+  aRecord,
+  aTemplate,
+  now,
+  samplesOf,
+} from "../../model/seen.fixture.ts";
 import type { AppSeen, PodSeen, TemplateSeen } from "../../model/seen.ts";
 import { decide } from "../decide.ts";
 
 const intent = anIntent({ road: "Template", id: "template-uid/Template/768Mi/1" });
 const small = { name: "memhog", limit: mib(384), request: mib(256) };
 const big = { name: "memhog", limit: mib(768), request: mib(512) };
-const template = (different: Partial<TemplateSeen> = {}): TemplateSeen => ({
-  uid: "template-uid",
-  resourceVersion: "7",
-  containers: [big],
-  replicas: 2,
-  readyReplicas: 2,
-  rolledOut: false,
-  replacesPods: true,
-  takenFirst: 0,
-  ...different,
-});
+const template = (different: Partial<TemplateSeen> = {}) =>
+  aTemplate({ containers: [big], replicas: 2, readyReplicas: 2, rolledOut: false, ...different });
 const pod = (number: number, size: typeof small, different: Partial<PodSeen> = {}) =>
   aPodSeen({ name: `memhog-${number}`, uid: `pod-${number}`, containers: [aContainerSeen(size)], ...different });
 const world = (different: Partial<AppSeen> = {}) =>
