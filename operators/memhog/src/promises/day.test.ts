@@ -58,5 +58,16 @@ describe("a ramp without end", () => {
   });
 });
 
+it.each([150, 250, 300, 370])("a jump to %d MiB at the start is answered once", async (size) => {
+  await using w = await world();
+  const counted = census(w);
+  await w.monitor();
+  await w.pod("jumpy", { memory: `step 5Mi, ${size}Mi at 3s` });
+  w.start();
+  await w.pass(minutes(5));
+  expect(counted.oomKills).toBe(0);
+  expect(counted.limits.get("jumpy")).toEqual(["384Mi", "768Mi"]);
+});
+
 const inMiB = (quantity: string) =>
   Math.round(Number(quantity.replace(/Mi$/, "")) || (Number(quantity.replace(/Gi$/, "")) * 1024 * MiB) / MiB);
