@@ -41,16 +41,21 @@ export function thresholdCrossed(facts: Facts): Due | undefined {
 
 /** After the threshold: where both say yes, the simpler reason is the better one. */
 export function runningOut(facts: Facts): Due | undefined {
-  const { seen, pod, container, trend, has, policy } = facts;
-  if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs)) return undefined;
-  // The jump that the last raise was for is still among the samples: it is not a reason for another.
-  if (doubledLately(seen, pod, container) && !grewTwice(container.samples)) return undefined;
+  const { trend, has, policy } = facts;
+  if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs) || mayBeOneJump(facts)) return undefined;
   return { reason: "WillRunOut", detail: `${usageOf(facts)}; ${trendText(facts)}`, wanted: oneStepUp(facts) };
 }
 
+/** The jump that the last raise was for is still among the samples: it is not a reason for another. */
+function mayBeOneJump({ seen, pod, container }: Facts): boolean {
+  return doubledLately(seen, pod, container) && !grewTwice(container.samples);
+}
+
 export function belowThreshold(facts: Facts): Hold {
-  const trend = trendText(facts);
-  return hold("BelowThreshold", trend === "" ? usageOf(facts) : `${usageOf(facts)}; ${trend}`);
+  const { trend, has, policy } = facts;
+  const text = trendText(facts);
+  const doubt = willRunOut(trend, has.limit, policy.lookaheadMs) ? ", unless that was one jump: it was raised since" : "";
+  return hold("BelowThreshold", text === "" ? usageOf(facts) : `${usageOf(facts)}; ${text}${doubt}`);
 }
 
 function usageOf({ newest, has, policy }: Facts): string {

@@ -1,6 +1,7 @@
 // What lies behind a container: cooldowns and raises within the hour, by two clocks (M5).
 import { describe, expect, it } from "vitest";
-import type { AppRecord, Stop } from "../model/record.ts";
+import { mib } from "../model/bytes.ts";
+import type { Action, AppRecord, Stop } from "../model/record.ts";
 import {
   anAction,
   anApp,
@@ -90,6 +91,36 @@ it("M5: a wall clock that went back does not let anybody off the cooldown", () =
     anAppWith(growing, { policies, record: aRecord({ actions: [anAction(ago(wallClockMs))] }), ...witness(590_000) });
   expect(reasonOf(after(590_000))).toBe("CoolingDown"); // 10 + 30 s
   expect(reasonOf(after(-3_010_000))).toBe("CoolingDown");
+});
+
+describe("the trend after a raise", () => {
+  const doubled = { limit: mib(768), request: mib(512) };
+  const after = (mibs: readonly number[], action: Partial<Action> = {}) =>
+    anAppWith(
+      { ...doubled, samples: samplesOf(mibs, 12_000, 8_000) },
+      { record: aRecord({ actions: [anAction({ ...ago(5_000), ...action })] }) },
+    );
+  const byAThird = [{ container: "memhog", from: { limit: mib(576), request: mib(512) }, to: doubled }];
+
+  it.each([
+    { name: "is not believed after one jump", seen: after([5, 300]), reason: "BelowThreshold" },
+    { name: "is believed where memory grew twice in a row", seen: after([5, 150, 300]), reason: "WillRunOut" },
+    { name: "is not believed where it grew, and stayed before", seen: after([150, 150, 330]), reason: "BelowThreshold" },
+    { name: "is believed after a raise that gave little", seen: after([5, 300], { changes: byAThird }), reason: "WillRunOut" },
+    { name: "is believed a minute after the raise", seen: after([5, 300], ago(60_000)), reason: "WillRunOut" },
+    {
+      name: "is believed after a raise that came to nothing",
+      seen: after([5, 300], { outcome: "Refused" }),
+      reason: "WillRunOut",
+    },
+  ])("$name", ({ seen, reason }) => expect(reasonOf(seen)).toBe(reason));
+
+  it("says so", () => {
+    expect(decisionOf(after([5, 300])).detail).toMatch(
+      /reaches the limit in \d+ s, unless that was one jump: it was raised since$/,
+    );
+    expect(decisionOf(after([300, 300])).detail).not.toContain("jump");
+  });
 });
 
 describe("G1: the leak brake", () => {
