@@ -17,7 +17,7 @@ export interface Task {
   readonly workshop: Workshop;
   readonly key: string;
   readonly ref: ObjectRef;
-  readonly log: Logger;
+  readonly log: () => Logger;
   readonly writes: PendingWrites;
   readonly failures: number;
   /** Aborts what is under way: the operator stops. */
@@ -73,7 +73,7 @@ async function tell({ workshop, ref, log }: Task, run: Run, error: unknown): Pro
   try {
     await setStatus(run, object, whenStuck(failure, object, cachedObjects(workshop.cacheOf)));
   } catch (err) {
-    log.warn({ err }, "the status could not say that the object is stuck");
+    log().warn({ err }, "the status could not say that the object is stuck");
   }
 }
 

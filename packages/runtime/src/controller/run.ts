@@ -39,7 +39,8 @@ export interface Workshop {
 
 export interface RunOptions {
   readonly workshop: Workshop;
-  readonly log: Logger;
+  /** Made when somebody asks, like everything that most reconciles do without: they find all in order in the caches. */
+  readonly log: () => Logger;
   readonly writes: PendingWrites;
   readonly failures: number;
   /** The time limit, and the end of everything. */
@@ -50,12 +51,10 @@ export class Run implements Work {
   readonly kind: Kind;
   readonly owns: readonly Kind[];
   readonly fieldManager: string;
-  /** Can do what was declared and nothing else: this goes for the helpers of the runtime, too. */
-  readonly client: Client;
   readonly clock: Clock;
   readonly settled: Settled;
   readonly #options: RunOptions;
-  /** Made when somebody asks: most reconciles find everything in order, read nothing but caches, and never do. */
+  #client: Client | undefined;
   #linked: LinkedSignal | undefined;
   #over = false;
   readonly #tracking: Tracking;
@@ -65,7 +64,7 @@ export class Run implements Work {
 
   constructor(options: RunOptions) {
     const { workshop, writes } = options;
-    const { controller, client, clock, settled, cachesOf } = workshop;
+    const { controller, clock, settled, cachesOf } = workshop;
     this.#options = options;
     this.kind = controller.kind;
     this.owns = controller.plan.owns;
@@ -75,7 +74,12 @@ export class Run implements Work {
     const noteRead = (line: string) => this.#read.add(line);
     const noteWrite = (line: string) => this.#wrote.add(line);
     this.#tracking = { writes, signal: () => this.signal, cachesOf, noteRead, noteWrite };
-    this.client = trackedClient(client, this.#tracking);
+  }
+
+  /** Can do what was declared and nothing else: this goes for the helpers of the runtime, too. */
+  get client(): Client {
+    this.#client ??= trackedClient(this.#options.workshop.client, this.#tracking);
+    return this.#client;
   }
 
   /** Aborts with the time limit, and when the reconcile is over. */
@@ -88,23 +92,29 @@ export class Run implements Work {
   /** What the reconciler is given. */
   get context(): AnyContext {
     const { log, failures } = this.#options;
-    const signal = () => this.signal;
+    const made = { client: () => this.client, cached: () => this.#cached(), signal: () => this.signal };
     const context: Record<keyof Context<Kind, Kind, readonly Grant[]>, unknown> = {
       get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
       list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
       lookup: (index: Index, value: string) => this.lookup(index, value),
-      cached: this.#cached(),
-      client: this.client,
+      get cached() {
+        return made.cached();
+      },
+      get client() {
+        return made.client();
+      },
       applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
         applyChildren(this, owner, children, options),
       setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),
       event: (object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark),
       eventOn: (kind: Kind, object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark, kind),
       note: (line: string) => this.note(line),
-      log,
+      get log() {
+        return log();
+      },
       clock: this.clock,
       get signal() {
-        return signal();
+        return made.signal();
       },
       failures,
     };

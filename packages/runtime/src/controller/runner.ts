@@ -183,7 +183,7 @@ export class ControllerRunner {
       workshop: this.#workshop,
       key,
       ref: refOfKey(key),
-      log: this.#log.child({ object: key }),
+      log: () => this.#log.child({ object: key }),
       writes: state.writes,
       failures: state.failures,
       stopping: this.#aborting.signal,
