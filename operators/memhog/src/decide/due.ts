@@ -1,6 +1,6 @@
 // Is more memory due, by what is measured? No data is not zero: without a fresh sample of a running container nothing is due
 // (promises M1, M2), and the reason says which part is missing.
-import { readable } from "../model/bytes.ts";
+import { type Bytes, bytes, readable } from "../model/bytes.ts";
 import { type Due, type Facts, type Hold, hold } from "./facts.ts";
 import { doubledLately } from "./history.ts";
 import { isFresh } from "./samples.ts";
@@ -35,8 +35,18 @@ export function sampleStale({ seen, newest }: Facts): Hold | undefined {
 
 export function thresholdCrossed(facts: Facts): Due | undefined {
   const { newest, has, policy } = facts;
-  if (newest === undefined || !crosses(newest.bytes, has.limit, policy.thresholdPercent)) return undefined;
-  return { reason: "ThresholdCrossed", detail: usageOf(facts), wanted: oneStepUp(facts) };
+  const over = (used: Bytes | undefined) => used !== undefined && crosses(used, has.limit, policy.thresholdPercent);
+  if (over(newest?.bytes)) return { reason: "ThresholdCrossed", detail: usageOf(facts), wanted: oneStepUp(facts) };
+  const now = usedByNow(facts);
+  if (newest === undefined || now === undefined || !over(now)) return undefined;
+  const since = `that was ${seconds(newest.ageMs)} ago, and it grows steadily: ${readable(now)} by now`;
+  return { reason: "ThresholdCrossed", detail: `${usageOf(facts)}; ${since}`, wanted: oneStepUp(facts) };
+}
+
+/** A node's figure is up to 15 s old when it is made, and older when we see it. What grew twice in a row has grown since. */
+function usedByNow({ container, trend, policy }: Facts): Bytes | undefined {
+  if (trend === undefined || policy.lookaheadMs <= 0 || !grewTwice(container.samples)) return undefined;
+  return bytes(Math.min(Math.floor(trend.predicted), Number.MAX_SAFE_INTEGER));
 }
 
 /** After the threshold: where both say yes, the simpler reason is the better one. */

@@ -6,7 +6,7 @@ import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import type { Memory } from "../model/record.ts";
 import type { AppSeen, ContainerSeen, PodSeen, Sample } from "../model/seen.ts";
 import { crosses } from "./threshold.ts";
-import { trendOf, willRunOut } from "./trend.ts";
+import { grewTwice, trendOf, willRunOut } from "./trend.ts";
 import { verdictOn, verdictsOn } from "./verdict.ts";
 
 interface Found {
@@ -154,8 +154,11 @@ function stillNeeds(
   const [policy] = seen.policies;
   const newest = container.samples.findLast(({ ageMs }) => ageMs >= 0 && Number.isFinite(ageMs));
   if (policy === undefined || newest === undefined) return false;
-  if (reason === "ThresholdCrossed") return crosses(newest.bytes, limit, policy.thresholdPercent);
-  return reason === "WillRunOut" && willRunOut(trendOf(container.samples, limit), limit, policy.lookaheadMs);
+  const trend = trendOf(container.samples, limit);
+  const now = policy.lookaheadMs > 0 && grewTwice(container.samples) ? (trend?.predicted ?? 0) : 0;
+  if (reason === "ThresholdCrossed")
+    return crosses(bytes(Math.max(newest.bytes, Math.floor(now))), limit, policy.thresholdPercent);
+  return reason === "WillRunOut" && willRunOut(trend, limit, policy.lookaheadMs);
 }
 
 /** All raises of one pass together fit the quota: no two of them were granted the same room. */

@@ -19,7 +19,8 @@
 // not. Twice the memory is twice the time, and a third sample takes no longer than the second did: after a raise that doubled the
 // limit, only what grew twice in a row goes on growing.
 //
-// 1 MiB/s: at 287Mi it runs out in 97 s, so a slow ramp still acts at the threshold, as the seeds say.
+// 1 MiB/s: at 287Mi it runs out in 97 s, so a slow ramp acts at the threshold, as the seeds say; but at the moment when it crosses it,
+// not when a node has measured that, a sample later (due.ts).
 import type { Bytes } from "../model/bytes.ts";
 import type { Sample } from "../model/seen.ts";
 import { isUsable } from "./samples.ts";

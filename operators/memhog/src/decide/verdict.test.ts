@@ -161,6 +161,21 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
     reason: "BelowThreshold",
   },
   {
+    name: "what grew twice in a row and has crossed the threshold since",
+    seen: world({}, { samples: samplesOf([240, 252, 264, 276], 12_000, 12_000) }),
+    reason: "ThresholdCrossed",
+  },
+  {
+    name: "what grew once may have been a jump",
+    seen: world({}, { samples: samplesOf([264, 276], 12_000, 12_000) }),
+    reason: "BelowThreshold",
+  },
+  {
+    name: "the newest sample alone where lookaheadSeconds is 0",
+    seen: world({ policies: [aPolicy({ lookaheadMs: 0 })] }, { samples: samplesOf([240, 252, 264, 276], 12_000, 12_000) }),
+    reason: "BelowThreshold",
+  },
+  {
     name: "the threshold, where the trend says the same",
     seen: world({}, { samples: samplesOf([180, 300]) }),
     reason: "ThresholdCrossed",
@@ -228,6 +243,13 @@ it("gives a new pod what was learned, request included", () => {
     reason: "LearnedBefore",
     granted: { limit: mib(1024), request: mib(600) },
   });
+});
+
+it("says what was measured, when, and what that makes by now", () => {
+  const { detail } = decisionOf(world({}, { samples: samplesOf([240, 252, 264, 276], 12_000, 13_000) }));
+  expect(detail).toBe(
+    "276Mi of 384Mi are used: 71.9 %, the threshold is 75 %; that was 13 s ago, and it grows steadily: 289Mi by now",
+  );
 });
 
 it("M1: says since when there are no metrics, and why", () => {
