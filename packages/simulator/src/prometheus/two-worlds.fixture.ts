@@ -3,7 +3,7 @@
 import { manualEnvironment } from "@memhog/runtime/testing";
 import { type Answer, serve } from "./http.ts";
 import { type SimulatedPrometheus, startPrometheus } from "./prometheus.ts";
-import { textAt } from "./questions.fixture.ts";
+import { textAt as everything } from "./questions.fixture.ts";
 import { type RealPrometheus, startRealPrometheus } from "./real-prometheus.fixture.ts";
 
 export type Asked = Readonly<Record<string, string>>;
@@ -24,11 +24,15 @@ export interface TwoWorlds extends AsyncDisposable {
   readonly end: number;
 }
 
-/** Scrapes that are compared; the real one goes on, and finds the server failing. */
-const scrapes = 15;
+export interface World {
+  /** What the server says at the nth scrape; undefined: it fails. */
+  readonly textAt: (n: number, now: number) => string | undefined;
+  /** Those that are compared; the real one goes on, and finds the server failing. */
+  readonly scrapes: number;
+}
 
 /** Takes as many seconds as there are scrapes. */
-export async function twoWorlds(): Promise<TwoWorlds> {
+export async function twoWorlds({ textAt, scrapes }: World = { textAt: everything, scrapes: 15 }): Promise<TwoWorlds> {
   const told: string[] = [];
   const enough = Promise.withResolvers<void>();
   const answer: Answer = () => {
