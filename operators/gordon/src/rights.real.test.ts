@@ -28,7 +28,7 @@ it("S1: the Role that is generated suffices, and nothing in it is too much (judg
   await on.ask("a", 1);
   await on.settled("a", 1);
   const user = `system:serviceaccount:${namespace}:gordon-operator`;
-  // Only clusters that enforce owner references ask for it, of the one who makes a child.
+  // Only clusters that enforce owner references ask for it: seen in the runtime's owner-references.real.test.ts.
   const unused = ["update gordons/finalizers of operator.prgcont.cz"];
   const audited = await eventually(
     () => auditOf({ auditLog: cluster.auditLog, user, grants }),

@@ -27,7 +27,7 @@ it("S1: the Role that is generated suffices, and nothing in it is too much (judg
   await on.remove("a");
   await on.gone("a");
   const user = `system:serviceaccount:${namespace}:memcached-operator`;
-  // Only clusters that enforce owner references ask for it, of the one who makes a child.
+  // Only clusters that enforce owner references ask for it: seen in the runtime's owner-references.real.test.ts.
   const unused = ["update memcacheds/finalizers of cache.example.com"];
   const audited = await eventually(
     () => auditOf({ auditLog: cluster.auditLog, user, grants }),

@@ -33,6 +33,11 @@ describe("the plan of a cluster", () => {
     { name: "nodes of another kind", options: { nodes: "many" as "real" }, code: "INVALID_OPTIONS" },
     { name: "a Prometheus with nothing to scrape", options: { prometheus: true }, code: "INVALID_OPTIONS" },
     {
+      name: "an API server that has no plugins",
+      options: { simulated: true, admissionPlugins: ["AlwaysPullImages"] },
+      code: "INVALID_OPTIONS",
+    },
+    {
       name: "an interval that is none",
       options: { nodes: "real", prometheus: { scrapeInterval: "often" } } as const,
       code: "INVALID_OPTIONS",

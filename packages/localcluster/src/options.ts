@@ -26,6 +26,8 @@ export interface StartOptions {
   readonly prometheus?: boolean | { readonly scrapeInterval?: string };
   /** One line of JSON per request to the API server, in the file `cluster.auditLog`. @default false */
   readonly audit?: boolean;
+  /** Plugins of the API server beside those it has anyway: "OwnerReferencesPermissionEnforcement", as OpenShift does. @default none */
+  readonly admissionPlugins?: readonly string[];
   /** Of the API server, at 127.0.0.1. @default a free one */
   readonly port?: number;
   /** Gives up the start and leaves nothing behind. */
@@ -49,6 +51,7 @@ export interface Plan {
   readonly binaries: readonly BinaryName[];
   readonly scrapeInterval: string | undefined;
   readonly audit: boolean;
+  readonly admissionPlugins: readonly string[];
   readonly port: number | undefined;
   readonly progress: Progress;
   readonly env: NodeJS.ProcessEnv;
@@ -56,7 +59,7 @@ export interface Plan {
 
 export function planOf(options: StartOptions): Plan {
   if (process.platform !== "linux") throw new UnsupportedPlatformError(process.platform);
-  const { audit = false, env = process.env, port } = options;
+  const { audit = false, admissionPlugins = [], env = process.env, port } = options;
   const simulated = simulatedPlanOf(options, env);
   const nodes = realNodesOf(options);
   const askedFor = options.kubernetes ?? (env.LOCALCLUSTER_KUBERNETES || undefined);
@@ -73,6 +76,7 @@ export function planOf(options: StartOptions): Plan {
     binaries: simulated?.whole ? [] : ["etcd", "kube-apiserver", ...controllers, ...(nodes === "real" ? nodeBinaries : [])],
     scrapeInterval: scrapeIntervalOf(options, nodes === "real" || (simulated?.nodes ?? 0) > 0),
     audit,
+    admissionPlugins,
     port,
     progress: options.progress ?? progressOn(),
     env,

@@ -29,6 +29,7 @@ export interface Simulatable {
   readonly nodes?: "none" | "real" | { readonly simulated: number };
   readonly simulated?: boolean;
   readonly audit?: boolean;
+  readonly admissionPlugins?: readonly string[];
   readonly kubernetes?: string;
 }
 
@@ -47,9 +48,11 @@ export function simulatedPlanOf(options: Simulatable, env: NodeJS.ProcessEnv): S
   return { program: resolve(env.LOCALCLUSTER_SIMULATOR), whole, nodes: count };
 }
 
-function mustBePossible({ nodes, audit = false, kubernetes }: Simulatable): void {
+function mustBePossible({ nodes, audit = false, admissionPlugins = [], kubernetes }: Simulatable): void {
   if (nodes === "real") throw new InvalidOptionsError("nodes", "simulated=N or none, in a cluster that is simulated", nodes);
   if (audit) throw new InvalidOptionsError("audit", "a real API server; a simulated one keeps no audit log", audit);
+  if (admissionPlugins.length > 0)
+    throw new InvalidOptionsError("admissionPlugins", "a real API server; a simulated one has none", admissionPlugins);
   if (kubernetes !== undefined)
     throw new InvalidOptionsError("kubernetes", "no version for a simulated cluster, which is the newest there is", kubernetes);
 }

@@ -69,11 +69,12 @@ async function startClaimed(claimed: Claimed, asked: AbortSignal | undefined): P
 async function bringUp(claimed: Claimed, signal: AbortSignal): Promise<Cluster> {
   const { plan, record, binaries, announce } = claimed;
   if (plan.simulated?.whole) return bringUpSimulated(claimed, signal);
-  const { directory, controllers, port, progress } = plan;
+  const { directory, controllers, admissionPlugins, port, progress } = plan;
   const sandbox = plan.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
   const ground = sandbox === undefined ? hostGround(port) : sandboxGround(sandbox, port);
   const auditLog = plan.audit ? join(directory.logs, "audit.log") : undefined;
-  const controlPlane = await startControlPlane({ directory, ground, binaries, controllers, auditLog, signal, announce });
+  const serving = { directory, ground, binaries, controllers, auditLog, admissionPlugins };
+  const controlPlane = await startControlPlane({ ...serving, signal, announce });
   const connected = await connectTo(directory);
   if (sandbox !== undefined) announce("node");
   const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));

@@ -20,17 +20,20 @@ export interface ApiServerOptions {
   readonly directory: ClusterDirectory;
   /** The file that gets a line per request. @default none */
   readonly auditLog?: string | undefined;
+  /** Beside those it has anyway. @default none */
+  readonly admissionPlugins?: readonly string[] | undefined;
 }
 
 /** Tokens say that it issued them, and are meant for it. */
 const issuer = "https://kubernetes.default.svc.cluster.local";
 
 export async function apiServer(options: ApiServerOptions): Promise<ComponentSpec> {
-  const { binary, site, pki, directory, auditLog } = options;
+  const { binary, site, pki, directory, auditLog, admissionPlugins = [] } = options;
   const argv = [
     binary,
     ...serving(site, pki),
     ...identity(pki),
+    `--enable-admission-plugins=${["NodeRestriction", ...admissionPlugins].join()}`,
     ...behaviour(site, directory),
     ...(await audit(auditLog, directory)),
   ];
@@ -58,7 +61,6 @@ function serving({ place, address, port }: Site, pki: Pki): readonly string[] {
 function identity(pki: Pki): readonly string[] {
   return [
     "--authorization-mode=Node,RBAC",
-    "--enable-admission-plugins=NodeRestriction",
     `--client-ca-file=${pki.authorityFiles.certificate}`,
     `--service-account-issuer=${issuer}`,
     `--service-account-signing-key-file=${pki.serviceAccountKey}`,

@@ -30,6 +30,7 @@ export interface ControlPlaneOptions {
   readonly binaries: Readonly<Partial<Record<BinaryName, string>>>;
   readonly controllers: readonly Controller[];
   readonly auditLog?: string | undefined;
+  readonly admissionPlugins?: readonly string[];
   readonly signal?: AbortSignal | undefined;
   /** Hears which component is being started: a start that takes long should say what it waits for. */
   readonly announce?: (component: string) => void;
@@ -46,11 +47,12 @@ export interface ControlPlane {
 
 /** Resolves when every component answers. What was started is not stopped on failure: the caller gives up the whole cluster. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { directory, ground, binaries, auditLog } = options;
+  const { directory, ground, binaries, auditLog, admissionPlugins } = options;
   const pki = await createPki(directory, apiServerHosts(ground.address));
   const store = await start(etcd(binaryOf(binaries, "etcd"), ground.place, directory), options);
   const { site, server } = await ground.settle(async (at) => {
-    const spec = await apiServer({ binary: binaryOf(binaries, "kube-apiserver"), site: at, pki, directory, auditLog });
+    const binary = binaryOf(binaries, "kube-apiserver");
+    const spec = await apiServer({ binary, site: at, pki, directory, auditLog, admissionPlugins });
     return { site: at, server: await start(spec, options) };
   });
   await writeAdminKubeconfig(directory, site, pki);

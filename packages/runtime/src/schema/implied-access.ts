@@ -3,6 +3,7 @@
 //   for Gordon         list, watch; patch on its status, unless it never reports there
 //   owns Pod           get, list, watch, create, patch, delete; update on gordons/finalizers, which clusters that enforce
 //                      owner references (OpenShift) ask for before a child may block the deletion of its owner
+//                      (controller/owner-references.real.test.ts)
 //   watches Node       list, watch: a cache needs no more, and what is in it need not be read again
 //   finalizer          patch on Gordon itself
 //   events             create and patch, in events.k8s.io
