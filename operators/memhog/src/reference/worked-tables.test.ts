@@ -1,4 +1,4 @@
-// Every table in docs/ whose first column is "when" is worked out by decide(), row by row.
+// Every table in docs/ and in the README whose first column is "when" is worked out by decide(), row by row.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const columns: Readonly<Record<string, (plan: Plan) => string>> = {
   "first step": (plan) => firstStep(plan),
 };
 
-const tables = globSync("**/*.md", { cwd: docs }).flatMap((file) =>
+const tables = ["../README.md", ...globSync("**/*.md", { cwd: docs })].flatMap((file) =>
   tablesIn(readFileSync(join(docs, file), "utf8")).map((table) => ({ file, ...table })),
 );
 
