@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unread, whole } from "./unread.ts";
+import { unread, unreadList, whole } from "./unread.ts";
 
 /** A pod of which it is known what was read. */
 function watched() {
@@ -9,7 +9,10 @@ function watched() {
       read.push(name);
       Object.assign(object, parts);
     });
-  const env = [part("env 0", { name: "A" }), part("env 1", { name: "B" })];
+  const env = unreadList((list) => {
+    read.push("env");
+    list.push(part("env 0", { name: "A" }), part("env 1", { name: "B" }));
+  });
   const container = part("container", { name: "web", resources: part("resources", { limits: { memory: "1Gi" } }), env });
   const pod = part("pod", { metadata: part("metadata", { name: "p" }), spec: part("spec", { containers: [container] }) });
   return { read, pod: pod as unknown as WatchedPod };
@@ -43,6 +46,19 @@ describe("an unread object", () => {
     { name: "a structured walk", look: (pod: WatchedPod) => Object.assign({}, pod) },
   ])("looks like any other in $name", ({ look }) => {
     expect(whole(look(watched().pod))).toEqual(plain);
+  });
+
+  it("may contain lists that are like any other", () => {
+    const { pod, read } = watched();
+    const env = pod.spec.containers[0]?.env ?? [];
+    expect(read).toEqual(["pod", "spec", "container"]);
+    expect([Array.isArray(env), env.length, env.map(({ name }) => name), [...env].at(-1)?.name]).toEqual([
+      true,
+      2,
+      ["A", "B"],
+      "B",
+    ]);
+    expect(read).toEqual(["pod", "spec", "container", "env", "env 0", "env 1"]);
   });
 
   it("may be changed, as any fresh object may", () => {

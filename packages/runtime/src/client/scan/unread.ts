@@ -5,21 +5,27 @@
 // its turn. It can be read only while the bytes are there, so what shall last is made `whole` before the next object comes.
 
 type Parts = Record<PropertyKey, unknown>;
+type Fill<T> = (object: T) => void;
 
 /** Under this name an unread object gives itself as an ordinary one. Nobody else can name it. */
 const itself = Symbol("itself");
 
 /** An object that is filled when somebody first looks at it. */
-export function unread(fill: (object: Parts) => void): Parts {
+export function unread(fill: Fill<Parts>): Parts {
   return new Proxy<Parts>({}, new Reader(fill));
+}
+
+/** A list that is filled when somebody first looks at it. */
+export function unreadList(fill: Fill<unknown[]>): unknown[] {
+  return new Proxy([] as unknown as Parts, new Reader(fill as unknown as Fill<Parts>)) as unknown as unknown[];
 }
 
 /** The same with nothing unread in it. Objects that somebody else made around unread ones are changed in place. */
 export function whole<T>(value: T): T {
-  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) makeWhole(value, at);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (typeof value !== "object" || value === null) return value;
   const object = ((value as Parts)[itself] ?? value) as Parts;
-  for (const name in object) makeWhole(object, name);
+  if (Array.isArray(object)) for (let at = 0; at < object.length; at += 1) makeWhole(object, at);
+  else for (const name in object) makeWhole(object, name);
   return object as T;
 }
 
@@ -31,9 +37,9 @@ function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): v
 }
 
 class Reader implements ProxyHandler<Parts> {
-  #fill: ((object: Parts) => void) | undefined;
+  #fill: Fill<Parts> | undefined;
 
-  constructor(fill: (object: Parts) => void) {
+  constructor(fill: Fill<Parts>) {
     this.#fill = fill;
   }
 
