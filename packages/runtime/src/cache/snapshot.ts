@@ -30,8 +30,8 @@ export class Snapshot<T extends KubernetesObject> {
 
   /** The listing is complete. */
   finish(): void {
-    for (const object of [...this.#store.objects(this.#namespace)]) {
-      if (!this.#seen.has(object.metadata.uid)) this.#store.remove(object, listed);
-    }
+    const gone: Stored<T>[] = [];
+    for (const object of this.#store.objects(this.#namespace)) if (!this.#seen.has(object.metadata.uid)) gone.push(object);
+    for (const object of gone) this.#store.remove(object, listed);
   }
 }

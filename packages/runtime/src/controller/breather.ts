@@ -11,7 +11,7 @@ export class Breather {
   #turnBegan = 0;
 
   /** @param turnMs How long one turn may last; one reconcile more at most. */
-  constructor(clock: Clock, turnMs = 5) {
+  constructor(clock: Clock, turnMs = 3) {
     this.#clock = clock;
     this.#turnMs = turnMs;
   }

@@ -11,7 +11,7 @@ import { settled } from "../../concurrency/system-environment.ts";
 export type Pause = () => Promise<void> | undefined;
 
 /** @param turnMs How long a burst may hold the event loop; one step more at most. */
-export function pace(clock: Clock, turnMs = 5): Pause {
+export function pace(clock: Clock, turnMs = 3): Pause {
   const waiting: (() => void)[] = [];
   let turnBegan = clock.monotonic();
 
