@@ -170,7 +170,7 @@ export class ControllerRunner {
   }
 
   async #attend(lease: Lease): Promise<void> {
-    if (this.#queue.length > 0) await this.#breather.breathe();
+    await this.#breather.breathe();
     if (!this.synced && !(await this.#held())) return;
     const state = this.#stateOf(lease.key);
     if (!state.writes.seen) return this.#setAside(lease, state);
