@@ -61,6 +61,13 @@ describe("an unread object", () => {
     expect(read).toEqual(["pod", "spec", "container", "env", "env 0", "env 1"]);
   });
 
+  it("that cannot be read is never taken for an empty one", () => {
+    const late = unread(() => {
+      throw new Error("too late");
+    });
+    for (let look = 0; look < 2; look += 1) expect(() => late.name).toThrow("too late");
+  });
+
   it("may be changed, as any fresh object may", () => {
     const { pod } = watched();
     pod.spec.extra = "added";

@@ -77,9 +77,8 @@ class Reader implements ProxyHandler<Parts> {
   }
 
   #read(object: Parts): Parts {
-    const fill = this.#fill;
+    this.#fill?.(object); // if that fails, it fails again the next time: what could not be read is not empty
     this.#fill = undefined;
-    fill?.(object);
     return object;
   }
 }
