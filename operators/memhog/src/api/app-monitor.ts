@@ -50,7 +50,9 @@ export const AppMonitor = defineResource({
       .min(0)
       .max(3_600)
       .default(60)
-      .describe("Act before the threshold if the trend of the last samples reaches the limit within so many seconds. 0: never."),
+      .describe(
+        "Act before the threshold if the trend of the last samples reaches the limit within so many seconds. 0: believe no trend at all.",
+      ),
     maxRaisesPerHour: z
       .int()
       .min(1)

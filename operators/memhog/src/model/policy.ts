@@ -17,7 +17,7 @@ export interface Policy {
   readonly metric: Metric;
   readonly maxMemory: Bytes | undefined;
   readonly cooldownMs: number;
-  /** 0: never before the threshold. */
+  /** 0: no trend is believed. */
   readonly lookaheadMs: number;
   readonly maxRaisesPerHour: number;
   readonly paused: boolean;
