@@ -84,7 +84,7 @@ export function memhogControllers(
       reports: false, // act/remember.ts writes the status itself: intent first, as a compare-and-swap
       concurrency,
     },
-    (ref, ctx) => reconcile(ref, { ...ctx, ...ctx.cached }, world),
+    (ref, ctx) => reconcile(ref, ctx, world),
   );
   return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], metrics: metrics.own };
 }

@@ -38,13 +38,13 @@ export interface Pass {
 
 export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, world: ReconcileWorld): Promise<Outcome> {
   const observed = await observe(ref, ctx, world);
-  const stored = ctx.get(AppMemory, ref);
+  const stored = ctx.cached.get(AppMemory, ref);
   if (observed === undefined || (stored === undefined && !isLookedAfter(observed))) {
     world.underWay.note(ref, []);
     return done();
   }
   // Counted, decided and noted without a pause: of several apps that are looked at at once only one gets the last free place (D3).
-  const seen = { ...observed, underWayElsewhere: world.underWay.elsewhere(ref, ctx) };
+  const seen = { ...observed, underWayElsewhere: world.underWay.elsewhere(ref, ctx.cached) };
   const plan = decide(seen);
   world.underWay.note(ref, plan.record.intents);
   const memory = await remember({ client: ctx.client, name: ref.name, stored }, seen, plan);
@@ -76,7 +76,7 @@ async function rememberEndings(
 
 /** The kill switch is looked at again before each write (promise E4). */
 function pausedBy({ app, policies }: AppSeen, ctx: ReconcileContext): string | undefined {
-  const now = ctx.lookup(monitorsByNamespace, app.namespace);
+  const now = ctx.cached.lookup(monitorsByNamespace, app.namespace);
   const paused = now.find(({ metadata, spec }) => spec.paused && policies.some(({ uid }) => uid === metadata.uid));
   return paused && `AppMonitor ${paused.metadata.name} is paused`;
 }

@@ -46,7 +46,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
     { name: "explain", watches: watches({ nodes }), sources: [source], reports: false },
     async (ref, ctx) => {
       if (!asked) return done(); // what was listed: nothing is known about memory yet
-      const seen = await observe(ref, { ...ctx, ...ctx.cached }, world);
+      const seen = await observe(ref, ctx, world);
       if (seen?.pods.some(({ name }) => name === pod) && seen.app.namespace === namespace)
         resolve(explanationOf(seen, decide(seen), pod));
       return done();

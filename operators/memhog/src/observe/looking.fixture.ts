@@ -26,7 +26,7 @@ export async function looking({ kubeconfig, namespaces, prometheus }: LookingOpt
   const controllers = [
     controller(AppMemory, { name: "looking", watches: watches({ nodes: true }), sources: [memory.source] }, async (ref, ctx) => {
       const world = { memory, raises: new RaiseWitness(ctx.clock), nodes: true };
-      all.set(`${ref.namespace}/${ref.name}`, await observe(ref, { ...ctx, ...ctx.cached }, world));
+      all.set(`${ref.namespace}/${ref.name}`, await observe(ref, ctx, world));
       return done();
     }),
   ];

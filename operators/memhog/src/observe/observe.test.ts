@@ -44,8 +44,8 @@ function seeing(
   objects: readonly Stored<KubernetesObject>[],
   { at = ref, nodes = true, minor = 37, inPlace = true, ...world }: Partial<ObserveWorld> & Partial<Where> = {},
 ) {
-  const { get, lookup } = cachedObjects(...objects);
-  const ctx = { get, lookup, clock, signal: new AbortController().signal, client: { discovery: discovery(minor, inPlace) } };
+  const cached = cachedObjects(...objects);
+  const ctx = { cached, clock, signal: new AbortController().signal, client: { discovery: discovery(minor, inPlace) } };
   return observe(at, ctx, { memory, raises: new RaiseWitness(clock), nodes, ...world });
 }
 

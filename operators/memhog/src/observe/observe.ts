@@ -23,8 +23,11 @@ import type { RaiseWitness } from "./raise-witness.ts";
 import { templateOf } from "./template.ts";
 import { UnderWay } from "./under-way.ts";
 
+type Cached = Pick<CachedObjects, "get" | "lookup">;
+
 /** What is needed of a reconciler's context. */
-export interface ObserveContext extends Pick<CachedObjects, "get" | "lookup"> {
+export interface ObserveContext {
+  readonly cached: Cached;
   readonly client: { readonly discovery: Pick<Discovery, "hasSubresource" | "version"> };
   readonly clock: Pick<Clock, "now">;
   readonly signal: AbortSignal;
@@ -44,14 +47,15 @@ export interface ObserveWorld {
 
 /** What can be seen of the app with this key; undefined if there is nothing: no pods, and no memory of any. */
 export async function observe(ref: ObjectRef, ctx: ObserveContext, world: ObserveWorld): Promise<AppSeen | undefined> {
-  const memory = ctx.get(AppMemory, ref);
-  const app = memory === undefined ? appBehind(ref, ctx) : parseApp(ref.namespace ?? "", memory.spec.app);
+  const { cached } = ctx;
+  const memory = cached.get(AppMemory, ref);
+  const app = memory === undefined ? appBehind(ref, cached) : parseApp(ref.namespace ?? "", memory.spec.app);
   if (app === undefined) return undefined;
-  const kept = podsOf(app, ctx);
+  const kept = podsOf(app, cached);
   if (kept.length === 0 && memory === undefined) return undefined;
-  const policies = policiesOf(app, kept, ctx);
+  const policies = policiesOf(app, kept, cached);
   const metric = policies.length === 1 ? (policies[0]?.metric ?? "WorkingSet") : "WorkingSet";
-  const tools = { cached: ctx, memory: world.memory, metric, nodes: world.nodes };
+  const tools = { cached, memory: world.memory, metric, nodes: world.nodes };
   const pods = kept.map((pod) => podSeen(pod, tools));
   const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
   const record = readRecord(memory, world.onBroken);
@@ -61,12 +65,12 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, world: Observ
     policies,
     record,
     pods,
-    template: templateOf(app, pods, ctx),
-    limits: limitsOf(app, ctx),
+    template: templateOf(app, pods, cached),
+    limits: limitsOf(app, cached),
     metrics: world.memory.metrics(),
     cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
-    rival: rivalOf(app, kept, ctx),
-    underWayElsewhere: (world.underWay ?? new UnderWay()).elsewhere(ref, ctx),
+    rival: rivalOf(app, kept, cached),
+    underWayElsewhere: (world.underWay ?? new UnderWay()).elsewhere(ref, cached),
     raisedAgoMs: world.raises.ago(everRaised(pods, record)),
   };
 }
@@ -80,7 +84,7 @@ function everRaised(pods: AppSeen["pods"], { actions, intents }: AppSeen["record
  * The app of a key that has no AppMemory yet. Nearly always the key says it; one that had to be shortened is looked for among the
  * pods of the namespace.
  */
-function appBehind(ref: ObjectRef, cached: ObserveContext): AppName | undefined {
+function appBehind(ref: ObjectRef, cached: Cached): AppName | undefined {
   const named = appNamedBy(ref);
   if (named !== undefined && podsOf(named, cached).length > 0) return named;
   const isShortened = /-[b-df-hj-np-tv-xz2-9]{10}$/.test(ref.name);
@@ -89,12 +93,12 @@ function appBehind(ref: ObjectRef, cached: ObserveContext): AppName | undefined 
   return apps.find((app) => app !== undefined && appMemoryName(app) === ref.name);
 }
 
-function policiesOf({ namespace }: AppName, pods: readonly KeptPod[], cached: ObserveContext) {
+function policiesOf({ namespace }: AppName, pods: readonly KeptPod[], cached: Cached) {
   const labels = pods.flatMap(({ metadata, facts }) => (facts.watched === undefined ? [] : [metadata.labels]));
   return policiesFor(cached.lookup(monitorsByNamespace, namespace), labels);
 }
 
-function limitsOf({ namespace }: AppName, cached: ObserveContext): NamespaceLimits {
+function limitsOf({ namespace }: AppName, cached: Cached): NamespaceLimits {
   const ranges = cached.lookup(rangesByNamespace, namespace);
   const quotas = cached.lookup(quotasByNamespace, namespace);
   return {
@@ -104,7 +108,7 @@ function limitsOf({ namespace }: AppName, cached: ObserveContext): NamespaceLimi
 }
 
 /** A VPA sets requests and limits itself; an HPA by memory utilisation only minds the request. The VPA is named first. */
-function rivalOf(app: AppName, pods: readonly KeptPod[], cached: ObserveContext): AppSeen["rival"] {
+function rivalOf(app: AppName, pods: readonly KeptPod[], cached: Cached): AppSeen["rival"] {
   const vpa = vpaOf(pods);
   if (vpa !== undefined) return { name: vpa, kind: "VPA" };
   const [hpa] = cached.lookup(autoscalersByTarget, `${app.namespace}/${appText(app)}`);

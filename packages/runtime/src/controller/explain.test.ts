@@ -13,6 +13,12 @@ describe("what is remembered of reconciles", () => {
     expect(history.of("home/b")).toEqual([]);
   });
 
+  it("is one, if nobody wants more", () => {
+    const history = new History({ perKey: 1 });
+    for (const ended of ["failed: a", "done"]) history.add("home/a", record({ ended }));
+    expect(history.of("home/a").map(({ ended }) => ended)).toEqual(["done"]);
+  });
+
   it("counts what went the same way instead of forgetting what mattered", () => {
     const history = new History({ perKey: 2 });
     history.add("a", record({ wrote: ["apply Pod home/a-0 → @18"] }));

@@ -42,7 +42,7 @@ export interface HistoryOptions {
 const mostLines = 24;
 
 export class History {
-  readonly #records = new Map<string, KeptRecord[]>();
+  readonly #records = new Map<string, readonly KeptRecord[]>();
   readonly #limits: Required<HistoryOptions>;
 
   constructor({ keys = 2_000, perKey = 8 }: HistoryOptions = {}) {
@@ -61,14 +61,13 @@ export class History {
   }
 
   add(key: string, record: Omit<KeptRecord, "times">): void {
-    const records = this.#records.get(key) ?? [];
-    const last = records.at(-1);
+    const before = this.#records.get(key) ?? [];
+    const last = before.at(-1);
     const repeats = last !== undefined && wentTheSame(last, record);
-    if (repeats) records.pop();
-    records.push({ ...record, times: repeats ? last.times + 1 : 1 });
-    if (records.length > this.#limits.perKey) records.shift();
+    const others = repeats ? before.slice(0, -1) : before;
+    const records = [...others, { ...record, times: repeats ? last.times + 1 : 1 }];
     this.#records.delete(key); // so that it moves to the end
-    this.#records.set(key, records);
+    this.#records.set(key, records.slice(-this.#limits.perKey));
     if (this.#records.size > this.#limits.keys) this.#forgetOldest();
   }
 
@@ -80,20 +79,25 @@ export class History {
   }
 }
 
-/** A list of lines that ends before it is too long, and says how much is missing. */
+/** A list of lines that ends before it is too long, and says how much is missing. Most lists are empty and stay so. */
 export class Lines {
-  readonly #lines: string[] = [];
+  #lines: string[] | undefined;
   #more = 0;
 
   add(line: string): void {
+    this.#lines ??= [];
     if (this.#lines.length < mostLines) this.#lines.push(line);
     else this.#more += 1;
   }
 
+  /** A copy, with no room to grow: it may be kept for long. */
   list(): readonly string[] {
-    return this.#more === 0 ? this.#lines : [...this.#lines, `… and ${this.#more} more`];
+    if (this.#lines === undefined) return noLines;
+    return this.#more === 0 ? this.#lines.slice() : [...this.#lines, `… and ${this.#more} more`];
   }
 }
+
+const noLines: readonly string[] = Object.freeze([]);
 
 function wentTheSame(a: KeptRecord, b: Omit<KeptRecord, "times">): boolean {
   return a.wrote.length === 0 && b.wrote.length === 0 && a.ended === b.ended && a.notes.join() === b.notes.join();

@@ -6,16 +6,14 @@ import { anySignal, type ScopedSignal } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
-import type { Grant } from "../schema/access.ts";
-import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
-import type { Context, ListFilter } from "./context.ts";
+import type { ListFilter } from "./context.ts";
 import type { AnyContext, CachedObjects, Controller } from "./definition.ts";
 import type { ReconcileEndedError } from "./errors.ts";
 import { Lines, type ReconcileRecord } from "./explain.ts";
 import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
 import type { PendingWrites } from "./pending-writes.ts";
+import { ReconcileContext } from "./reconcile-context.ts";
 import type { Settled } from "./settled.ts";
-import { type StatedStatus, setStatus } from "./status.ts";
 import type { Strangers } from "./strangers.ts";
 import { type Tracking, trackedClient } from "./tracked-client.ts";
 import type { Work } from "./work.ts";
@@ -91,37 +89,18 @@ export class Run implements Work {
 
   /** What the reconciler is given. */
   get context(): AnyContext {
-    const { log, failures } = this.#options;
-    const made = { client: () => this.client, cached: () => this.#cached(), signal: () => this.signal };
-    const context: Record<keyof Context<Kind, Kind, readonly Grant[]>, unknown> = {
-      get: (kind: Kind, ref: ObjectRef) => this.get(kind, ref),
-      list: (kind: Kind, filter?: ListFilter) => this.list(kind, filter),
-      lookup: (index: Index, value: string) => this.lookup(index, value),
-      get cached() {
-        return made.cached();
-      },
-      get client() {
-        return made.client();
-      },
-      applyChildren: (owner: Stored<KubernetesObject>, children: readonly DesiredChild[], options?: ChildrenOptions) =>
-        applyChildren(this, owner, children, options),
-      setStatus: (object: Stored<KubernetesObject>, status: StatedStatus) => setStatus(this, object, status),
-      event: (object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark),
-      eventOn: (kind: Kind, object: Stored<KubernetesObject>, remark: Remark) => this.event(object, remark, kind),
-      note: (line: string) => this.note(line),
-      get log() {
-        return log();
-      },
-      clock: this.clock,
-      get signal() {
-        return made.signal();
-      },
-      failures,
-    };
-    return context as unknown as AnyContext;
+    return new ReconcileContext(this) as unknown as AnyContext;
   }
 
-  #cached(): CachedObjects {
+  get log(): Logger {
+    return this.#options.log();
+  }
+
+  get failures(): number {
+    return this.#options.failures;
+  }
+
+  get cached(): CachedObjects {
     const objects = (kind: Kind, namespace?: string) => this.list(kind, namespace === undefined ? {} : { namespace });
     const cached = { get: this.get.bind(this), lookup: this.lookup.bind(this), objects };
     return cached as unknown as CachedObjects;

@@ -220,6 +220,7 @@ export class ControllerRunner {
     if ("error" in ending && !ending.stopping) this.#log[verdict.log]({ ...fields, err: ending.error }, "reconcile failed");
     else this.#log.debug(fields, `reconciled: ${record.ended}`);
     if (state.failures === 0 && state.writes.seen) this.#states.delete(key);
+    else this.#states.set(key, state);
   }
 
   /** The key waits, without a worker, until the caches have seen what it wrote. */
@@ -253,9 +254,7 @@ export class ControllerRunner {
   }
 
   #stateOf(key: string): KeyState {
-    const state = this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined };
-    this.#states.set(key, state);
-    return state;
+    return this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined };
   }
 
   /** Looks at everything now and then. Not all at the same moment: twenty thousand additions would hold up the event loop. */

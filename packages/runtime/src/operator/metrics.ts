@@ -53,8 +53,8 @@ export class OperatorMetrics implements Metrics {
 
   #histogram(name: HistogramName): Histogram {
     const { help, labels, buckets } = histograms[name];
-    const options = { name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] };
-    return getOrMake(this.#histograms, name, () => new Histogram(options));
+    const make = () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] });
+    return getOrMake(this.#histograms, name, make);
   }
 
   #readingsOf(name: GaugeName): Set<Reading> {
