@@ -1,77 +1,43 @@
 // An object from protobuf, equal to what JSON would have said: times as text, bytes in base64, quantities as they are
 // written, embedded structs dissolved, zeros left out where Go leaves them out. The objects in it are unread (unread.ts).
-import type { Field, Struct, StructBook } from "./structs.ts";
-import { unread, unreadList } from "./unread.ts";
-import { type Cursor, readSigned, readUnsigned, skipValue, wireType } from "./wire.ts";
+import type { Field, Struct } from "./structs.ts";
+import { Reader, unread, unreadList } from "./unread.ts";
+import { type Cursor, type Page, readSigned, readUnsigned, skipValue, wireType } from "./wire.ts";
 
 type Parts = Record<string, unknown>;
 
 /** Reads the message between the cursor and `end` into an object. */
-export function readMessage(cursor: Cursor, end: number, struct: Struct, book: StructBook, object: Parts = {}): Parts {
-  let lists: UnreadLists | undefined;
+export function readMessage(cursor: Cursor, end: number, struct: Struct, object: Parts = {}): Parts {
+  let list: Field | undefined; // the messages of a list are written one after the other: the first one begins it
   while (cursor.at < end) {
+    const at = cursor.at;
     const tag = readUnsigned(cursor);
     const field = struct.fields[tag >>> 3];
-    if (field === undefined) skipValue(cursor, tag & 7);
-    else if (field.form === "list" && book(field.type) !== undefined) {
-      lists ??= new UnreadLists(cursor, book, object);
-      lists.add(cursor, field);
-    } else readField(cursor, tag & 7, field, book, object);
+    if (field === undefined || field === list) skipValue(cursor, tag & 7);
+    else if (field.form === "list" && field.struct !== undefined) {
+      list = field;
+      object[field.name] ??= unreadList(new UnreadList(cursor, at, end, field.struct));
+      skipValue(cursor, tag & 7);
+    } else readField(cursor, tag & 7, field, object);
   }
   for (const name of struct.nullable) object[name] ??= null;
   return object;
 }
 
-function readField(cursor: Cursor, wire: number, field: Field, book: StructBook, object: Parts): void {
+function readField(cursor: Cursor, wire: number, field: Field, object: Parts): void {
   const { form, name } = field;
   if (form === "one") {
-    const value = readValue(cursor, wire, field.type, book);
+    const value = readValue(cursor, wire, field);
     if (isKept(value, field)) object[name] = value;
   } else if (form === "list") {
     const list = object[name];
-    const value = readValue(cursor, wire, field.type, book);
+    const value = readValue(cursor, wire, field);
     if (Array.isArray(list)) list.push(value);
     else object[name] = [value];
   } else if (form === "map") {
     object[name] ??= {};
-    readEntry(cursor, field.type, book, object[name] as Parts);
-  } else readEmbedded(cursor, field.type, book, object);
-}
-
-/** The lists of messages in one object: of each only where its messages begin and end. A pod has fifty, in ten lists. */
-class UnreadLists {
-  readonly #page: Omit<Cursor, "at">;
-  readonly #book: StructBook;
-  readonly #object: Parts;
-  readonly #places = new Map<string, number[]>();
-
-  constructor(page: Omit<Cursor, "at">, book: StructBook, object: Parts) {
-    this.#page = page;
-    this.#book = book;
-    this.#object = object;
-  }
-
-  /** Another message of the list is here. */
-  add(cursor: Cursor, { name, type }: Field): void {
-    const length = readUnsigned(cursor);
-    const places = this.#places.get(name) ?? this.#begin(name, type);
-    places.push(cursor.at, cursor.at + length);
-    cursor.at += length;
-  }
-
-  #begin(name: string, type: string): number[] {
-    const places: number[] = [];
-    this.#places.set(name, places);
-    this.#object[name] = unreadList((list) => this.#fill(list, places, type));
-    return places;
-  }
-
-  #fill(list: unknown[], places: readonly number[], type: string): void {
-    const struct = this.#book(type);
-    const { buffer, page } = this.#page;
-    for (let at = 0; struct !== undefined && at < places.length; at += 2)
-      list.push(unreadMessage({ buffer, page, at: places[at] ?? 0 }, places[at + 1] ?? 0, struct, this.#book));
-  }
+    readEntry(cursor, field, object[name] as Parts);
+  } else readEmbedded(cursor, field, object);
 }
 
 /** Go leaves zeros out, but never structs, unless it was told to. */
@@ -83,16 +49,15 @@ function isKept(value: unknown, { omitZero, omitEmpty }: Field): boolean {
   return false;
 }
 
-function readEmbedded(cursor: Cursor, type: string, book: StructBook, object: Parts): void {
+function readEmbedded(cursor: Cursor, { struct }: Field, object: Parts): void {
   const length = readUnsigned(cursor);
   const end = cursor.at + length;
-  const struct = book(type);
   if (struct === undefined) cursor.at = end;
-  else readMessage(cursor, end, struct, book, object);
+  else readMessage(cursor, end, struct, object);
 }
 
 /** An entry of a map is a message of two: key and value. */
-function readEntry(cursor: Cursor, type: string, book: StructBook, map: Parts): void {
+function readEntry(cursor: Cursor, field: Field, map: Parts): void {
   const length = readUnsigned(cursor);
   const end = cursor.at + length;
   let key = "";
@@ -100,37 +65,74 @@ function readEntry(cursor: Cursor, type: string, book: StructBook, map: Parts): 
   while (cursor.at < end) {
     const tag = readUnsigned(cursor);
     if (tag >>> 3 === 1) key = readText(cursor);
-    else value = readValue(cursor, tag & 7, type, book);
+    else value = readValue(cursor, tag & 7, field);
   }
-  map[key] = value ?? "";
+  if (key !== "__proto__") map[key] = value ?? "";
+  else Object.defineProperty(map, key, { value: value ?? "", enumerable: true, writable: true, configurable: true });
 }
 
 function readText(cursor: Cursor): string {
   const length = readUnsigned(cursor);
   const start = cursor.at;
   cursor.at = start + length;
-  return length === 0 ? "" : cursor.buffer.toString("utf8", start, cursor.at);
+  return cursor.page.recent.text(cursor.buffer, start, cursor.at);
 }
 
-function readValue(cursor: Cursor, wire: number, type: string, book: StructBook): unknown {
+function readValue(cursor: Cursor, wire: number, { type, struct }: Field): unknown {
   if (type === "string") return readText(cursor);
   if (wire === wireType.varint) return type === "bool" ? readUnsigned(cursor) !== 0 : readSigned(cursor);
   if (wire !== wireType.bytes) return readFixed(cursor, wire);
   const length = readUnsigned(cursor);
-  const start = cursor.at;
-  const end = start + length;
-  const struct = book(type);
-  if (struct?.alwaysRead) return readMessage(cursor, end, struct, book);
-  const value = struct === undefined ? readSpecial(cursor, end, type) : unreadMessage(cursor, end, struct, book);
+  const end = cursor.at + length;
+  if (struct?.alwaysRead) return readMessage(cursor, end, struct);
+  const value = struct === undefined ? readSpecial(cursor, end, type) : unread(new UnreadMessage(cursor, cursor.at, end, struct));
   cursor.at = end;
   return value;
 }
 
-function unreadMessage({ buffer, at, page }: Cursor, end: number, struct: Struct, book: StructBook): Parts {
-  return unread((object) => {
-    if (page.turned) throw new LateReaderError();
-    readMessage({ buffer, at, page }, end, struct, book, object);
-  });
+/** Bytes that nobody has looked at. */
+abstract class UnreadBytes<T extends object> extends Reader<T> {
+  readonly #page: Page;
+  readonly #at: number;
+  protected readonly end: number;
+  protected readonly struct: Struct;
+
+  constructor({ page }: Cursor, at: number, end: number, struct: Struct) {
+    super();
+    this.#page = page;
+    this.#at = at;
+    this.end = end;
+    this.struct = struct;
+  }
+
+  /** At their beginning. */
+  protected cursor(): Cursor {
+    if (this.#page.turned) throw new LateReaderError();
+    return { buffer: this.#page.buffer, page: this.#page, at: this.#at };
+  }
+}
+
+class UnreadMessage extends UnreadBytes<Parts> {
+  protected fill(object: Parts): void {
+    readMessage(this.cursor(), this.end, this.struct, object);
+  }
+}
+
+/** A list of messages: from the tag of the first to the end of all that could belong to it. */
+class UnreadList extends UnreadBytes<unknown[]> {
+  protected fill(list: unknown[]): void {
+    const cursor = this.cursor();
+    const own = readUnsigned(cursor);
+    for (let tag = own; ; tag = readUnsigned(cursor)) {
+      if (tag !== own) skipValue(cursor, tag & 7);
+      else {
+        const end = readUnsigned(cursor) + cursor.at;
+        list.push(unread(new UnreadMessage(cursor, cursor.at, end, this.struct)));
+        cursor.at = end;
+      }
+      if (cursor.at >= this.end) return;
+    }
+  }
 }
 
 /** Its bytes have been overwritten by those of the next object. */
@@ -150,40 +152,39 @@ function readFixed(cursor: Cursor, wire: number): number {
 
 function readSpecial(cursor: Cursor, end: number, type: string): unknown {
   if (type === "bytes") return cursor.buffer.toString("base64", cursor.at, end);
-  if (type === "quantity") return fieldsIn(cursor, end)[1] ?? "0";
-  if (type === "time") return timeOf(fieldsIn(cursor, end), 0);
-  if (type === "microtime") return timeOf(fieldsIn(cursor, end), 6);
-  if (type === "any") return JSON.parse(String(fieldsIn(cursor, end)[1] || "null"));
-  if (type === "int-or-string") {
-    const fields = fieldsIn(cursor, end);
-    return fields[1] === 1 ? (fields[3] ?? "") : (fields[2] ?? 0);
-  }
+  const { first, second, third } = readSmall(cursor, end);
+  if (type === "quantity") return first ?? "0";
+  if (type === "time") return timeOf(cursor, first, second, 0);
+  if (type === "microtime") return timeOf(cursor, first, second, 6);
+  if (type === "any") return JSON.parse(String(first || "null"));
+  if (type === "int-or-string") return first === 1 ? (third ?? "") : (second ?? 0);
   return undefined;
 }
 
-/** Numbers and texts by their numbers: the little messages that stand for a value. */
-function fieldsIn(cursor: Cursor, end: number): readonly (number | string | undefined)[] {
-  const fields: (number | string | undefined)[] = [];
+type Small = number | string | undefined;
+
+/** A little message that stands for a value: its first three fields, which are numbers and texts. */
+function readSmall(cursor: Cursor, end: number) {
+  let first: Small;
+  let second: Small;
+  let third: Small;
   while (cursor.at < end) {
     const tag = readUnsigned(cursor);
-    fields[tag >>> 3] = (tag & 7) === wireType.varint ? readSigned(cursor) : readText(cursor);
+    const value = (tag & 7) === wireType.varint ? readSigned(cursor) : readText(cursor);
+    if (tag >>> 3 === 1) first = value;
+    else if (tag >>> 3 === 2) second = value;
+    else if (tag >>> 3 === 3) third = value;
   }
-  return fields;
+  return { first, second, third };
 }
 
 /** Seconds and nanoseconds since 1970; nothing at all is no time. */
-function timeOf(fields: readonly (number | string | undefined)[], digits: number): string | null {
-  if (fields.length === 0) return null;
-  const fraction = String(fields[2] ?? 0)
+function timeOf({ page }: Cursor, seconds: Small, nanoseconds: Small, digits: number): string | null {
+  if (seconds === undefined && nanoseconds === undefined) return null;
+  const second = page.recent.second(Number(seconds ?? 0));
+  if (digits === 0) return second;
+  const fraction = String(nanoseconds ?? 0)
     .padStart(9, "0")
     .slice(0, digits);
-  return `${wholeSeconds(Number(fields[1] ?? 0))}${digits === 0 ? "" : `.${fraction}`}Z`;
-}
-
-/** What was made together has the same times, and to write one is a tenth of the work on a pod. */
-let last = { seconds: Number.NaN, text: "" };
-
-function wholeSeconds(seconds: number): string {
-  if (seconds !== last.seconds) last = { seconds, text: new Date(seconds * 1000).toISOString().slice(0, 19) };
-  return last.text;
+  return `${second.slice(0, -1)}.${fraction}Z`;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ConfigMap } from "../../objects/kinds/core/config.ts";
 import { Pod } from "../../objects/kinds/core/pod.ts";
 import type { Stored } from "../../objects/object.ts";
 import { protobufOf } from "./protobuf-reader.ts";
@@ -70,6 +71,17 @@ describe("a list in protobuf", () => {
       Buffer.from([0x1a, 0, 0x22, 0]),
     ]);
     expect(read(envelope, 5)).toMatchObject({ objects: [{ metadata: { name: "a" } }], resourceVersion: "7" });
+  });
+
+  it("may have any text as a key", () => {
+    const reader = protobufOf(ConfigMap)?.reader();
+    const key = Buffer.from("__proto__");
+    const entry = Buffer.concat([Buffer.from([0x0a, key.length]), key, Buffer.from([0x12, 1, 0x78])]); // 1: key, 2: "x"
+    const object = Buffer.concat([Buffer.from([0x12, entry.length]), entry]); // 2: data
+    const list = Buffer.concat([Buffer.from([0x12, object.length]), object]);
+    reader?.push(Buffer.concat([Buffer.from("k8s\0"), Buffer.from([0x12, list.length]), list]));
+    const { data } = whole(reader?.next()) as ConfigMap;
+    expect(Object.entries(data ?? {})).toEqual([["__proto__", "x"]]);
   });
 
   it("is not asked for where a kind is not Kubernetes' own", () => {

@@ -6,7 +6,8 @@ import type { Kind } from "../../objects/object.ts";
 import { Bytes } from "./bytes.ts";
 import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
 import { readMessage } from "./protobuf-object.ts";
-import { type Struct, type StructBook, structBook } from "./structs.ts";
+import { Recent } from "./recent.ts";
+import { type Struct, structBook } from "./structs.ts";
 import { type Cursor, type Page, readUnsigned, skipValue, wireType } from "./wire.ts";
 
 const magic = "k8s\0";
@@ -23,32 +24,29 @@ export interface Protobuf {
 
 /** Undefined for kinds of which only JSON is known. */
 export function protobufOf({ group, version, kind }: Kind): Protobuf | undefined {
-  const book = structBook();
   const name = `${group.split(".")[0] || "core"}.${version}.${kind}`;
-  const struct = saysLessThanJson.has(name) ? undefined : book(name);
+  const struct = saysLessThanJson.has(name) ? undefined : structBook()(name);
   // A custom resource may be called like a built-in kind, but not in a group of Kubernetes' own.
   if (struct === undefined || !(group === "" || !group.includes(".") || group.endsWith(".k8s.io"))) return undefined;
   return {
     mediaType: "application/vnd.kubernetes.protobuf",
     isProtobuf: (start) => Buffer.from(start.subarray(0, 1)).toString() === magic[0],
-    reader: () => new ProtobufListReader(struct, book),
+    reader: () => new ProtobufListReader(struct),
   };
 }
 
 export class ProtobufListReader implements ListReader {
   readonly #struct: Struct;
-  readonly #book: StructBook;
   readonly #bytes = new Bytes();
   readonly #metadata: Record<number, string> = {};
   #begun = false;
   /** Bytes of the list that are unread; undefined: still in the envelope, before it. */
   #left: number | undefined;
   /** Of the object that was read last. */
-  #page: Page = { turned: false };
+  #page: Page = { buffer: this.#bytes.buffer, turned: false, recent: new Recent() };
 
-  constructor(struct: Struct, book: StructBook) {
+  constructor(struct: Struct) {
     this.#struct = struct;
-    this.#book = book;
   }
 
   push(chunk: Uint8Array): void {
@@ -58,7 +56,7 @@ export class ProtobufListReader implements ListReader {
 
   next(): object | undefined {
     this.#page.turned = true;
-    this.#page = { turned: false };
+    this.#page = { buffer: this.#bytes.buffer, turned: false, recent: this.#page.recent };
     if (this.#left === undefined && !this.#openEnvelope()) return undefined;
     for (;;) {
       const field = this.#wholeField();
@@ -66,7 +64,7 @@ export class ProtobufListReader implements ListReader {
       const { cursor, end, number } = field;
       this.#left = (this.#left ?? 0) - (end - this.#bytes.start);
       this.#bytes.start = end;
-      if (number === 2) return readMessage(cursor, end, this.#struct, this.#book);
+      if (number === 2) return readMessage(cursor, end, this.#struct);
       if (number === 1) this.#readMetadata(cursor, end);
     }
   }

@@ -18,7 +18,7 @@ export interface Struct {
   readonly alwaysRead: boolean;
 }
 
-export interface Field {
+interface FieldFacts {
   readonly name: string;
   /** "string", "quantity", …, or the name of a struct. */
   readonly type: string;
@@ -29,20 +29,26 @@ export interface Field {
   readonly omitEmpty: boolean;
 }
 
+export interface Field extends FieldFacts {
+  /** What its type is, if that is a struct. Structs may contain themselves, so it is looked up when it is first needed. */
+  readonly struct: Struct | undefined;
+}
+
 /** Looks structs up, each taken apart once. */
 export type StructBook = (name: string) => Struct | undefined;
 
 export function structBook(): StructBook {
   const known = new Map<string, Struct | undefined>();
-  return (name) => {
-    if (!known.has(name)) known.set(name, structOf(name, structs[name]));
+  const book: StructBook = (name) => {
+    if (!known.has(name)) known.set(name, structOf(name, structs[name], book));
     return known.get(name);
   };
+  return book;
 }
 
 const word = /^(?:(~)|([^:]*?)([!-]?):)([^=]+)=(\d+)$/;
 
-function structOf(struct: string, line: string | undefined): Struct | undefined {
+function structOf(struct: string, line: string | undefined, book: StructBook): Struct | undefined {
   if (line === undefined) return undefined;
   const fields: Field[] = [];
   const nullable: string[] = [];
@@ -50,14 +56,39 @@ function structOf(struct: string, line: string | undefined): Struct | undefined 
     const [, embedded, name = "", flag, written = "", number] = word.exec(each) ?? [];
     if (number === undefined) continue; // kind and apiVersion: the envelope has them
     const field = fieldOf(name, flag ?? "", written);
-    fields[Number(number)] = embedded === undefined ? field : { ...field, form: "embedded" };
+    fields[Number(number)] = new KnownField(embedded === undefined ? field : { ...field, form: "embedded" }, book);
     if (flag === "!" && (field.form === "list" || field.form === "map")) nullable.push(name);
   }
   return { fields, nullable, alwaysRead: struct === "meta.v1.ObjectMeta" };
 }
 
-function fieldOf(name: string, flag: string, written: string): Field {
+function fieldOf(name: string, flag: string, written: string): FieldFacts {
   const [, prefix = "", type = ""] = /^(\*|\[\]|\{\})?\*?(.*)$/.exec(written) ?? [];
   const form = prefix === "[]" ? "list" : prefix === "{}" ? "map" : "one";
   return { name, type, form, omitZero: flag !== "!" && prefix === "", omitEmpty: flag === "-" };
+}
+
+class KnownField implements Field {
+  readonly name: string;
+  readonly type: string;
+  readonly form: Field["form"];
+  readonly omitZero: boolean;
+  readonly omitEmpty: boolean;
+  readonly #book: StructBook;
+  /** null: not looked up yet. */
+  #struct: Struct | undefined | null = null;
+
+  constructor({ name, type, form, omitZero, omitEmpty }: FieldFacts, book: StructBook) {
+    this.name = name;
+    this.type = type;
+    this.form = form;
+    this.omitZero = omitZero;
+    this.omitEmpty = omitEmpty;
+    this.#book = book;
+  }
+
+  get struct(): Struct | undefined {
+    if (this.#struct === null) this.#struct = this.#book(this.type);
+    return this.#struct;
+  }
 }

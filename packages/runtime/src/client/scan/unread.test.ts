@@ -1,18 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { unread, unreadList, whole } from "./unread.ts";
+import { Reader, unread, unreadList, whole } from "./unread.ts";
+
+class FilledBy<T extends object> extends Reader<T> {
+  protected readonly fill: (object: T) => void;
+
+  constructor(fill: (object: T) => void) {
+    super();
+    this.fill = fill;
+  }
+}
+
+const filled = (fill: (object: Record<string, unknown>) => void) => unread(new FilledBy(fill));
 
 /** A pod of which it is known what was read. */
 function watched() {
   const read: string[] = [];
   const part = (name: string, parts: object) =>
-    unread((object) => {
+    filled((object) => {
       read.push(name);
       Object.assign(object, parts);
     });
-  const env = unreadList((list) => {
+  const fillEnv = (list: unknown[]) => {
     read.push("env");
     list.push(part("env 0", { name: "A" }), part("env 1", { name: "B" }));
-  });
+  };
+  const env = unreadList(new FilledBy(fillEnv));
   const container = part("container", { name: "web", resources: part("resources", { limits: { memory: "1Gi" } }), env });
   const pod = part("pod", { metadata: part("metadata", { name: "p" }), spec: part("spec", { containers: [container] }) });
   return { read, pod: pod as unknown as WatchedPod };
@@ -62,7 +74,7 @@ describe("an unread object", () => {
   });
 
   it("that cannot be read is never taken for an empty one", () => {
-    const late = unread(() => {
+    const late = filled(() => {
       throw new Error("too late");
     });
     for (let look = 0; look < 2; look += 1) expect(() => late.name).toThrow("too late");

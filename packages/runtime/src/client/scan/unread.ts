@@ -5,19 +5,18 @@
 // its turn. It can be read only while the bytes are there, so what shall last is made `whole` before the next object comes.
 
 type Parts = Record<PropertyKey, unknown>;
-type Fill<T> = (object: T) => void;
 
 /** Under this name an unread object gives itself as an ordinary one. Nobody else can name it. */
 const itself = Symbol("itself");
 
 /** An object that is filled when somebody first looks at it. */
-export function unread(fill: Fill<Parts>): Parts {
-  return new Proxy<Parts>({}, new Reader(fill));
+export function unread(reader: Reader<Record<string, unknown>>): Record<string, unknown> {
+  return new Proxy<Parts>({}, reader as unknown as Reader<Parts>);
 }
 
 /** A list that is filled when somebody first looks at it. */
-export function unreadList(fill: Fill<unknown[]>): unknown[] {
-  return new Proxy([] as unknown as Parts, new Reader(fill as unknown as Fill<Parts>)) as unknown as unknown[];
+export function unreadList(reader: Reader<unknown[]>): unknown[] {
+  return new Proxy([] as unknown as Parts, reader as unknown as Reader<Parts>) as unknown as unknown[];
 }
 
 /** The same with nothing unread in it. Objects that somebody else made around unread ones are changed in place. */
@@ -36,49 +35,50 @@ function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): v
   if (made !== part) parts[name] = made;
 }
 
-class Reader implements ProxyHandler<Parts> {
-  #fill: Fill<Parts> | undefined;
+/** What is behind an unread object or list: it knows how to fill it. */
+export abstract class Reader<T extends object> implements ProxyHandler<T> {
+  #isRead = false;
 
-  constructor(fill: Fill<Parts>) {
-    this.#fill = fill;
-  }
+  /** Called until it succeeds once. */
+  protected abstract fill(object: T): void;
 
-  get(object: Parts, name: PropertyKey): unknown {
+  get(object: T, name: PropertyKey): unknown {
     this.#read(object);
-    return name === itself ? object : object[name];
+    return name === itself ? object : (object as Parts)[name];
   }
 
-  set(object: Parts, name: PropertyKey, value: unknown): boolean {
+  set(object: T, name: PropertyKey, value: unknown): boolean {
     return Reflect.set(this.#read(object), name, value);
   }
 
-  has(object: Parts, name: PropertyKey): boolean {
+  has(object: T, name: PropertyKey): boolean {
     return Reflect.has(this.#read(object), name);
   }
 
-  ownKeys(object: Parts): (string | symbol)[] {
+  ownKeys(object: T): (string | symbol)[] {
     return Reflect.ownKeys(this.#read(object));
   }
 
-  getOwnPropertyDescriptor(object: Parts, name: PropertyKey): PropertyDescriptor | undefined {
+  getOwnPropertyDescriptor(object: T, name: PropertyKey): PropertyDescriptor | undefined {
     return Reflect.getOwnPropertyDescriptor(this.#read(object), name);
   }
 
-  defineProperty(object: Parts, name: PropertyKey, how: PropertyDescriptor): boolean {
+  defineProperty(object: T, name: PropertyKey, how: PropertyDescriptor): boolean {
     return Reflect.defineProperty(this.#read(object), name, how);
   }
 
-  deleteProperty(object: Parts, name: PropertyKey): boolean {
+  deleteProperty(object: T, name: PropertyKey): boolean {
     return Reflect.deleteProperty(this.#read(object), name);
   }
 
-  preventExtensions(object: Parts): boolean {
+  preventExtensions(object: T): boolean {
     return Reflect.preventExtensions(this.#read(object));
   }
 
-  #read(object: Parts): Parts {
-    this.#fill?.(object); // if that fails, it fails again the next time: what could not be read is not empty
-    this.#fill = undefined;
+  #read(object: T): T {
+    if (this.#isRead) return object;
+    this.fill(object); // if that fails, it fails again the next time: what could not be read is not empty
+    this.#isRead = true;
     return object;
   }
 }

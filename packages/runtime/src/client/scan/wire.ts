@@ -1,4 +1,5 @@
 // The bytes of protobuf: numbers of variable length, and fields that begin with their number and how they are written.
+import type { Recent } from "./recent.ts";
 
 /** How a field is written; the lower three bits of its tag. */
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
@@ -12,8 +13,11 @@ export interface Cursor {
 
 /** What a buffer holds for a while. */
 export interface Page {
+  readonly buffer: Buffer;
   /** It holds something else now. */
   turned: boolean;
+  /** What it held before. */
+  readonly recent: Recent;
 }
 
 /** A number that is not negative and far below 2^53: tags, lengths. */
