@@ -8,27 +8,41 @@ export interface Tap {
   cancel(): void;
 }
 
+/** What has come and is unread. */
+export interface Held {
+  readonly bytes: number;
+  /** The next piece; undefined if there is none. */
+  take(): Uint8Array | undefined;
+  clear(): void;
+}
+
 /** Ask the sender to wait when this much is unread. */
 const highWaterBytes = 256 * 1024;
 
-export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
+/** Pieces of what is held, as soon as there are some. Whoever fills it says so (`arrived`). */
+export class HeldStream implements AsyncIterableIterator<Uint8Array> {
   readonly #tap: Tap;
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #held: Held;
   #paused = false;
   #ended = false;
   #error: { readonly reason: unknown } | undefined;
   #reader: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
 
-  constructor(tap: Tap) {
+  constructor(tap: Tap, held: Held) {
     this.#tap = tap;
+    this.#held = held;
   }
 
-  push(chunk: Uint8Array): void {
+  protected get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** There is more in what is held. */
+  arrived(): void {
     if (this.#ended) return;
-    const reader = this.#takeReader();
-    if (reader === undefined) this.#keep(chunk);
-    else reader.resolve({ done: false, value: chunk });
+    const value = this.#reader && this.#held.take();
+    if (value !== undefined) this.#takeReader()?.resolve({ done: false, value });
+    else if (this.#held.bytes >= highWaterBytes) this.#pause();
   }
 
   /** What was pushed before is still read. */
@@ -48,14 +62,13 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
 
   /** The caller wants to hear no more: what is unread is dropped. */
   abort(reason: unknown): void {
-    this.#chunks = [];
+    this.#held.clear();
     this.fail(reason);
   }
 
   next(): Promise<IteratorResult<Uint8Array>> {
-    const value = this.#chunks.shift();
+    const value = this.#held.take();
     if (value !== undefined) {
-      this.#bytes -= value.length;
       this.#resume();
       return Promise.resolve({ done: false, value });
     }
@@ -68,7 +81,7 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
   return(): Promise<IteratorResult<Uint8Array>> {
     if (!this.#ended) this.#tap.cancel();
     this.#ended = true;
-    this.#chunks = [];
+    this.#held.clear();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -76,16 +89,14 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
-  #keep(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes < highWaterBytes || this.#paused) return;
+  #pause(): void {
+    if (this.#paused) return;
     this.#paused = true;
     this.#tap.pause();
   }
 
   #resume(): void {
-    if (!this.#paused || this.#bytes > highWaterBytes / 2) return;
+    if (!this.#paused || this.#held.bytes > highWaterBytes / 2) return;
     this.#paused = false;
     this.#tap.resume();
   }
@@ -101,5 +112,43 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
     const reason = this.#error?.reason;
     this.#error = undefined;
     return reason;
+  }
+}
+
+/** Chunks as they come, each for whoever reads it to keep. */
+export class ChunkStream extends HeldStream {
+  readonly #chunks: Chunks;
+
+  constructor(tap: Tap) {
+    const chunks = new Chunks();
+    super(tap, chunks);
+    this.#chunks = chunks;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.ended) return;
+    this.#chunks.add(chunk);
+    this.arrived();
+  }
+}
+
+class Chunks implements Held {
+  #chunks: Uint8Array[] = [];
+  bytes = 0;
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+  }
+
+  take(): Uint8Array | undefined {
+    const chunk = this.#chunks.shift();
+    this.bytes -= chunk?.length ?? 0;
+    return chunk;
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.bytes = 0;
   }
 }

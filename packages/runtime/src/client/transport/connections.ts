@@ -1,5 +1,5 @@
 // The connections to one server: one agent for requests and one for watches, so that a watch that holds a connection for
-// minutes never stands in the way of a request. With HTTP/2 each is normally one connection.
+// minutes never stands in the way of a request. With HTTP/2 each is normally one connection. (Lists have one each: bulk/.)
 //
 // An agent is replaced, never mended, in two cases: when the client certificate changes, and when a deadline passed on it.
 // The second is the only sign that a half-open connection gives: with HTTP/2 everybody shares it, and without this every

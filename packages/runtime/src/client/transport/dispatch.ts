@@ -2,8 +2,9 @@
 // hides: whether a request was ever written to a connection. Only then is a failed write unknown; before, it surely did
 // not happen and may be sent again.
 import type { Dispatcher } from "undici";
-import { TransportError } from "../errors.ts";
+import type { TransportError } from "../errors.ts";
 import { ChunkStream } from "./chunk-stream.ts";
+import { failureOf } from "./failure.ts";
 import type { TransportRequest, TransportResponse } from "./transport.ts";
 
 export interface Exchange {
@@ -101,22 +102,13 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   #failure(cause: Error): TransportError {
-    const { method, path } = this.#request;
-    const outcome = this.#controller === undefined ? "not-sent" : "unknown";
-    const expected = outcome === "not-sent" ? "a connection" : "an answer";
-    return new TransportError(`${method} ${path}: expected ${expected}, found ${described(cause)}`, { outcome, cause });
+    return failureOf(this.#request, { sent: this.#controller !== undefined, cause });
   }
 }
 
 /** Undici wants an Error; a signal's reason may be anything. */
 function errorIn(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error("aborted", { cause: reason });
-}
-
-/** With several addresses tried, Node's error has no message of its own, only those of the attempts. */
-function described(error: Error): string {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map((each) => described(each)).join("; ");
-  return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
 }
 
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {

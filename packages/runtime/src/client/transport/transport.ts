@@ -19,7 +19,7 @@ export interface TransportRequest {
   readonly signal?: AbortSignal | undefined;
   /** The answer has no foreseeable end: hand it over as it comes. */
   readonly stream?: boolean;
-  /** The answer is large: hand it over as it comes, if that can be done; text will do, too. */
+  /** The answer is large: hand it over as it comes, if that can be done (each chunk until the next is asked for); text will do, too. */
   readonly chunks?: boolean;
 }
 

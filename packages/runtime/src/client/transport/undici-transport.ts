@@ -1,7 +1,8 @@
-// The transport of production: credentials on top, undici below.
+// The transport of production: credentials on top, undici below; but lists come another way (bulk/).
 import type { Environment } from "../../concurrency/environment.ts";
 import type { ConnectionConfig } from "../config/config.ts";
 import { differ, type Identity, makeIdentities } from "../credentials/identity.ts";
+import { exchangeBulk } from "./bulk/bulk-exchange.ts";
 import { Connections } from "./connections.ts";
 import { exchange } from "./dispatch.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
@@ -25,14 +26,20 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const identities = makeIdentities(config, { clock: environment.clock, env });
   const underWay = new Set<Promise<TransportResponse>>();
   const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
+  const closing = new AbortController();
 
   const send = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
-    const asItComes = request.stream || request.chunks;
-    const role = asItComes ? "watches" : "requests";
-    const dispatcher = connections.agent(role, identity.tls);
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
     const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
+    if (request.chunks && config.proxyUrl === undefined) {
+      const { clock } = environment;
+      const { tls } = identity;
+      return exchangeBulk({ origin, path, headers, request, tls, clock, connectTimeoutMs, closing: closing.signal });
+    }
+    const asItComes = request.stream || request.chunks;
+    const role = asItComes ? "watches" : "requests";
+    const dispatcher = connections.agent(role, identity.tls);
     // Also after the answer has begun: a watch that falls silent is a deadline that passes later.
     onDeadline(request.signal, () => connections.suspect(role, dispatcher));
     const answer = exchange({ dispatcher, origin, path, headers, request });
@@ -55,6 +62,7 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     close: async () => {
       // Requests finish; each has its deadline. Watches would not, and are cut with the connections.
       await Promise.allSettled(underWay);
+      closing.abort();
       await connections.close();
     },
   };
