@@ -6,8 +6,12 @@ import { type Cursor, type Page, readSigned, readUnsigned, skipValue, wireType }
 
 type Parts = Record<string, unknown>;
 
-/** Reads the message between the cursor and `end` into an object. */
-export function readMessage(cursor: Cursor, end: number, struct: Struct, object: Parts = {}): Parts {
+/**
+ * Reads the message between the cursor and `end` into an object.
+ *
+ * @param behind The object is behind a reader: what is unread in it may be a reader, too.
+ */
+export function readMessage(cursor: Cursor, end: number, struct: Struct, object: Parts = {}, behind = false): Parts {
   let list: Field | undefined; // the messages of a list are written one after the other: the first one begins it
   while (cursor.at < end) {
     const at = cursor.at;
@@ -16,18 +20,19 @@ export function readMessage(cursor: Cursor, end: number, struct: Struct, object:
     if (field === undefined || field === list) skipValue(cursor, tag & 7);
     else if (field.form === "list" && field.struct !== undefined) {
       list = field;
-      object[field.name] ??= unreadList(new UnreadList(cursor, at, end, field.struct));
+      const reader = new UnreadList(cursor, at, end, field.struct);
+      object[field.name] ??= behind ? reader : unreadList(reader);
       skipValue(cursor, tag & 7);
-    } else readField(cursor, tag & 7, field, object);
+    } else readField(cursor, tag & 7, field, object, behind);
   }
   for (const name of struct.nullable) object[name] ??= null;
   return object;
 }
 
-function readField(cursor: Cursor, wire: number, field: Field, object: Parts): void {
+function readField(cursor: Cursor, wire: number, field: Field, object: Parts, behind: boolean): void {
   const { form, name } = field;
   if (form === "one") {
-    const value = readValue(cursor, wire, field);
+    const value = readValue(cursor, wire, field, behind && !field.omitEmpty);
     if (isKept(value, field)) object[name] = value;
   } else if (form === "list") {
     const list = object[name];
@@ -37,7 +42,7 @@ function readField(cursor: Cursor, wire: number, field: Field, object: Parts): v
   } else if (form === "map") {
     object[name] ??= {};
     readEntry(cursor, field, object[name] as Parts);
-  } else readEmbedded(cursor, field, object);
+  } else readEmbedded(cursor, field, object, behind);
 }
 
 /** Go leaves zeros out, but never structs, unless it was told to. */
@@ -49,11 +54,11 @@ function isKept(value: unknown, { omitZero, omitEmpty }: Field): boolean {
   return false;
 }
 
-function readEmbedded(cursor: Cursor, { struct }: Field, object: Parts): void {
+function readEmbedded(cursor: Cursor, { struct }: Field, object: Parts, behind: boolean): void {
   const length = readUnsigned(cursor);
   const end = cursor.at + length;
   if (struct === undefined) cursor.at = end;
-  else readMessage(cursor, end, struct, object);
+  else readMessage(cursor, end, struct, object, behind);
 }
 
 /** An entry of a map is a message of two: key and value. */
@@ -78,16 +83,16 @@ function readText(cursor: Cursor): string {
   return cursor.page.recent.text(cursor.buffer, start, cursor.at);
 }
 
-function readValue(cursor: Cursor, wire: number, { type, struct }: Field): unknown {
+function readValue(cursor: Cursor, wire: number, { type, struct }: Field, behind = false): unknown {
   if (type === "string") return readText(cursor);
   if (wire === wireType.varint) return type === "bool" ? readUnsigned(cursor) !== 0 : readSigned(cursor);
   if (wire !== wireType.bytes) return readFixed(cursor, wire);
   const length = readUnsigned(cursor);
   const end = cursor.at + length;
   if (struct?.alwaysRead) return readMessage(cursor, end, struct);
-  const value = struct === undefined ? readSpecial(cursor, end, type) : unread(new UnreadMessage(cursor, cursor.at, end, struct));
+  const value = struct === undefined ? readSpecial(cursor, end, type) : new UnreadMessage(cursor, cursor.at, end, struct);
   cursor.at = end;
-  return value;
+  return value instanceof UnreadMessage && !behind ? unread(value) : value;
 }
 
 /** Bytes that nobody has looked at. */
@@ -114,7 +119,11 @@ abstract class UnreadBytes<T extends object> extends Reader<T> {
 
 class UnreadMessage extends UnreadBytes<Parts> {
   protected fill(object: Parts): void {
-    readMessage(this.cursor(), this.end, this.struct, object);
+    readMessage(this.cursor(), this.end, this.struct, object, true);
+  }
+
+  open(): Parts {
+    return unread(this);
   }
 }
 
@@ -132,6 +141,12 @@ class UnreadList extends UnreadBytes<unknown[]> {
       }
       if (cursor.at >= this.end) return;
     }
+  }
+
+  open(): unknown[] {
+    const list: unknown[] = [];
+    this.fill(list);
+    return list;
   }
 }
 

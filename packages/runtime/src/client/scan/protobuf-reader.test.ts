@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../../objects/kinds/core/config.ts";
+import { ConfigMap, Secret } from "../../objects/kinds/core/config.ts";
 import { Pod } from "../../objects/kinds/core/pod.ts";
-import type { Stored } from "../../objects/object.ts";
+import type { Kind, Stored } from "../../objects/object.ts";
 import { protobufOf } from "./protobuf-reader.ts";
 import { whole } from "./unread.ts";
 
@@ -73,15 +73,19 @@ describe("a list in protobuf", () => {
     expect(read(envelope, 5)).toMatchObject({ objects: [{ metadata: { name: "a" } }], resourceVersion: "7" });
   });
 
-  it("may have any text as a key", () => {
-    const reader = protobufOf(ConfigMap)?.reader();
+  it("may have any text as a key, and bytes as a value", () => {
     const key = Buffer.from("__proto__");
     const entry = Buffer.concat([Buffer.from([0x0a, key.length]), key, Buffer.from([0x12, 1, 0x78])]); // 1: key, 2: "x"
-    const object = Buffer.concat([Buffer.from([0x12, entry.length]), entry]); // 2: data
+    const object = Buffer.concat([Buffer.from([0x12, entry.length]), entry, Buffer.from([0x1a, 1, 0x79])]); // 2: data, 3: type
     const list = Buffer.concat([Buffer.from([0x12, object.length]), object]);
-    reader?.push(Buffer.concat([Buffer.from("k8s\0"), Buffer.from([0x12, list.length]), list]));
-    const { data } = whole(reader?.next()) as ConfigMap;
-    expect(Object.entries(data ?? {})).toEqual([["__proto__", "x"]]);
+    const read = (kind: Kind) => {
+      const reader = protobufOf(kind)?.reader();
+      reader?.push(Buffer.concat([Buffer.from("k8s\0"), Buffer.from([0x12, list.length]), list]));
+      return whole(reader?.next()) as { readonly data: object; readonly type?: string };
+    };
+    expect(Object.entries(read(ConfigMap).data)).toEqual([["__proto__", "x"]]);
+    const secret = read(Secret);
+    expect([Object.entries(secret.data), secret.type]).toEqual([[["__proto__", "eA=="]], "y"]);
   });
 
   it("is not asked for where a kind is not Kubernetes' own", () => {

@@ -8,6 +8,10 @@ class FilledBy<T extends object> extends Reader<T> {
     super();
     this.fill = fill;
   }
+
+  open(): T {
+    return unread(this as unknown as Reader<Record<string, unknown>>) as T;
+  }
 }
 
 const filled = (fill: (object: Record<string, unknown>) => void) => unread(new FilledBy(fill));
@@ -15,18 +19,20 @@ const filled = (fill: (object: Record<string, unknown>) => void) => unread(new F
 /** A pod of which it is known what was read. */
 function watched() {
   const read: string[] = [];
-  const part = (name: string, parts: object) =>
-    filled((object) => {
+  const reader = (name: string, parts: object) =>
+    new FilledBy<Record<string, unknown>>((object) => {
       read.push(name);
       Object.assign(object, parts);
     });
+  const part = (name: string, parts: object) => unread(reader(name, parts));
   const fillEnv = (list: unknown[]) => {
     read.push("env");
     list.push(part("env 0", { name: "A" }), part("env 1", { name: "B" }));
   };
   const env = unreadList(new FilledBy(fillEnv));
-  const container = part("container", { name: "web", resources: part("resources", { limits: { memory: "1Gi" } }), env });
-  const pod = part("pod", { metadata: part("metadata", { name: "p" }), spec: part("spec", { containers: [container] }) });
+  const resources = reader("resources", { limits: { memory: "1Gi" } });
+  const container = part("container", { name: "web", resources, env });
+  const pod = part("pod", { metadata: reader("metadata", { name: "p" }), spec: reader("spec", { containers: [container] }) });
   return { read, pod: pod as unknown as WatchedPod };
 }
 

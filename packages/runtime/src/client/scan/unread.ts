@@ -2,7 +2,8 @@
 // managed fields) nothing is then read but where it begins and ends, and that is most of the work that a large list makes.
 //
 // An unread object looks like any other: whatever is done to it first, reads it, one level; what it contains is unread in
-// its turn. It can be read only while the bytes are there, so what shall last is made `whole` before the next object comes.
+// its turn, and until somebody asks for a part by its name, that is no more than a reader. It can be read only while the
+// bytes are there, so what shall last is made `whole` before the next object comes.
 
 type Parts = Record<PropertyKey, unknown>;
 
@@ -31,7 +32,7 @@ export function whole<T>(value: T): T {
 function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): void {
   const part = parts[name];
   if (typeof part !== "object") return;
-  const made = whole(part);
+  const made = whole(part instanceof Reader ? part.open() : part);
   if (made !== part) parts[name] = made;
 }
 
@@ -39,12 +40,15 @@ function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): v
 export abstract class Reader<T extends object> implements ProxyHandler<T> {
   #isRead = false;
 
-  /** Called until it succeeds once. */
+  /** Called until it succeeds once. It may put readers in, in the place of what they read. */
   protected abstract fill(object: T): void;
+
+  /** What it reads, for somebody who is about to look at it. */
+  abstract open(): T;
 
   get(object: T, name: PropertyKey): unknown {
     this.#read(object);
-    return name === itself ? object : (object as Parts)[name];
+    return name === itself ? object : opened(object as Parts, name);
   }
 
   set(object: T, name: PropertyKey, value: unknown): boolean {
@@ -60,7 +64,8 @@ export abstract class Reader<T extends object> implements ProxyHandler<T> {
   }
 
   getOwnPropertyDescriptor(object: T, name: PropertyKey): PropertyDescriptor | undefined {
-    return Reflect.getOwnPropertyDescriptor(this.#read(object), name);
+    opened(this.#read(object) as Parts, name);
+    return Reflect.getOwnPropertyDescriptor(object, name);
   }
 
   defineProperty(object: T, name: PropertyKey, how: PropertyDescriptor): boolean {
@@ -81,4 +86,12 @@ export abstract class Reader<T extends object> implements ProxyHandler<T> {
     this.#isRead = true;
     return object;
   }
+}
+
+function opened(parts: Parts, name: PropertyKey): unknown {
+  const part = parts[name];
+  if (!(part instanceof Reader)) return part;
+  const open = part.open();
+  parts[name] = open;
+  return open;
 }

@@ -152,11 +152,13 @@ describe("without an answer", () => {
     { name: "cut", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
     { name: "over too soon", say: (socket: Socket) => socket.end("0"), found: /closed before the end/ },
     { name: "nonsense", say: (socket: Socket) => socket.write("zz\r\n"), found: /size of a chunk that is no number/ },
+    { name: "nonsense at once", say: "zz\r\n", found: /size of a chunk that is no number/ },
   ])("what has come is given, then it fails: $name", async ({ say, found }) => {
     using server = await speaking((socket) => {
       socket.once("data", () => {
-        socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
-        setTimeout(() => say(socket), 20);
+        const behind = typeof say === "string" ? say : "";
+        socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n${behind}`);
+        if (typeof say !== "string") setTimeout(() => say(socket), 20);
       });
     });
     await using transport = transportTo(server.config);
