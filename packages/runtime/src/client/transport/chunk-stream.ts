@@ -37,12 +37,21 @@ export class HeldStream implements AsyncIterableIterator<Uint8Array> {
     return this.#ended;
   }
 
-  /** There is more in what is held. */
+  /** There is more in what is held: the reader may have it. */
   arrived(): void {
     if (this.#ended) return;
     const value = this.#reader && this.#held.take();
-    if (value !== undefined) this.#takeReader()?.resolve({ done: false, value });
-    else if (this.#held.bytes >= highWaterBytes) this.#pause();
+    if (value !== undefined) {
+      this.#takeReader()?.resolve({ done: false, value });
+      this.#resume();
+    } else this.stem();
+  }
+
+  /** Has the sender wait if too much is held. */
+  stem(): void {
+    if (this.#paused || this.#held.bytes < highWaterBytes) return;
+    this.#paused = true;
+    this.#tap.pause();
   }
 
   /** What was pushed before is still read. */
@@ -87,12 +96,6 @@ export class HeldStream implements AsyncIterableIterator<Uint8Array> {
 
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  #pause(): void {
-    if (this.#paused) return;
-    this.#paused = true;
-    this.#tap.pause();
   }
 
   #resume(): void {

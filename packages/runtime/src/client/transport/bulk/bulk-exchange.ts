@@ -83,6 +83,7 @@ class Bulk {
       this.#fail(error as Error);
       return;
     }
+    this.#stream?.stem();
     if (this.#reader.over) this.#end();
     else if (!this.#telling) void this.#tell();
   }
