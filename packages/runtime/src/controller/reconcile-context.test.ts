@@ -2,14 +2,36 @@ import { expect, it } from "vitest";
 import { ReconcileContext } from "./reconcile-context.ts";
 import type { Run } from "./run.ts";
 
-const run = { list: () => ["a"], client: "the client", failures: 3 } as unknown as Run;
+interface Shown {
+  readonly list: () => readonly string[];
+  readonly client: string;
+  readonly failures: number;
+}
 
-it("may be taken apart", () => {
-  const { list, client, failures } = new ReconcileContext(run);
-  expect([list({} as never), client, failures]).toEqual([["a"], "the client", 3]);
+const contextOf = (client: string) => {
+  const run = { list: () => ["a"], client, failures: 3 } as unknown as Run;
+  return new ReconcileContext(run) as unknown as Shown;
+};
+
+it("may be taken apart and copied", () => {
+  for (const context of [contextOf("mine"), { ...contextOf("mine") }]) {
+    const { list, client, failures } = context;
+    expect([list(), client, failures]).toEqual([["a"], "mine", 3]);
+  }
 });
 
-it("has no getters of its own: each would make a new shape, which outlives the reconcile", () => {
-  const own = Object.values(Object.getOwnPropertyDescriptors(new ReconcileContext(run)));
-  expect(own.filter((property) => property.get !== undefined)).toEqual([]);
+it("makes nothing before somebody asks", () => {
+  const run = {
+    get client(): never {
+      throw new Error("made");
+    },
+  } as unknown as Run;
+  const context = new ReconcileContext(run) as unknown as Shown;
+  expect(() => context.client).toThrow("made");
+});
+
+it("shares its getters with all others: V8 would keep each that is made until its next full collection", () => {
+  const getter = (context: Shown) => Object.getOwnPropertyDescriptor(context, "client")?.get;
+  expect(getter(contextOf("mine"))).toBeTypeOf("function");
+  expect(getter(contextOf("mine"))).toBe(getter(contextOf("yours")));
 });

@@ -190,6 +190,22 @@ describe("without an answer", () => {
     }
   });
 
+  it("is not even asked for if its signal, or the client, ends while the credentials are looked up", async () => {
+    using server = await speaking(() => {});
+    const transport = transportTo(server.config);
+    const controller = new AbortController();
+    const aborted = transport.request({ ...list, signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    const closed = expect(transport.request(list)).rejects.toThrow("the client is closed");
+    await transport[Symbol.asyncDispose]();
+    await closed;
+    await eventually(
+      () => server.sockets.size,
+      (size) => size === 0,
+    );
+  });
+
   it("is given up if there is no connection in time", async () => {
     using server = await speaking(() => {}); // accepts, and never shakes hands
     const manual = manualEnvironment();

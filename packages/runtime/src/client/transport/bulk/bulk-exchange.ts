@@ -72,7 +72,9 @@ class Bulk {
     this.#socket.on("error", (error) => this.#fail(error)).on("close", () => this.#closed());
     exchange.request.signal?.addEventListener("abort", this.#onAbort, { once: true });
     exchange.closing.addEventListener("abort", this.#onClosing, { once: true });
-    if (exchange.closing.aborted) this.#onClosing();
+    if (exchange.request.signal?.aborted)
+      this.#onAbort(); // while the credentials were looked up
+    else if (exchange.closing.aborted) this.#onClosing();
   }
 
   #take(bytes: Buffer, length: number): void {
