@@ -1,4 +1,4 @@
-// The rows are those of workloads/memhog/src/options.test.ts: the same words must mean the same.
+// That they mean the same to the workload itself is asked of both in memhog-flags.properties.test.ts.
 import { describe, expect, it } from "vitest";
 import { type MemhogPlan, memhogPlanOf } from "./memhog-flags.ts";
 
@@ -24,16 +24,9 @@ describe("the flags of memhog", () => {
   const bad = [
     "--to 60Mi",
     "--ramp 1/s --start 5Mi --to 4Mi",
-    "--ramp",
     "--ramp fast",
     "--ramp 0/s",
-    "--ramp 1Mi",
-    "--ramp 1Mi/h",
     "--rampe 1Mi/s",
-    "1Mi/s",
-    "--ramp 1Mi/s --to 5MB",
-    "--start -5Mi",
-    "--start=-5Mi",
     "--start 9999999999Ti",
   ];
   it.each(bad)("end it with 2 if it cannot use them: %s", (flags) =>
