@@ -4,8 +4,8 @@
 //
 //     client.ts (this interface) → make-client.ts (verbs → method, path, body)
 //       → call.ts (deadline, rate limit, safe retries, errors)
-//         → transport/ (bytes; undici in production)
-//     watch/ takes the same way down and streams back up: lines → events → projected objects.
+//         → transport/ (bytes; undici in production, and for lists bulk/)
+//     watch/ takes the same way down and streams back up: lines → events → projected objects. scan/ does so with lists.
 //     config/ finds out where the server is and who we are. discovery.ts asks what the server can do.
 //
 // Promises made here:

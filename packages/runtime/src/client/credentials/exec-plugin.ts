@@ -1,6 +1,5 @@
 // Credential plugins: a program from the kubeconfig that prints who we are (cloud logins work this way). It is run when
 // its credential is first needed, when that expires, and when the server refuses it; never twice at the same time.
-import { spawn } from "node:child_process";
 import { timeoutSignal } from "../../concurrency/abort.ts";
 import type { Clock } from "../../concurrency/environment.ts";
 import type { ExecConfig } from "../config/config.ts";
@@ -57,6 +56,7 @@ export class ExecPlugin {
     const { command, args, env } = this.#config;
     const { clock } = this.#options;
     const interactive = this.#interactive(what);
+    const { spawn } = await import("node:child_process"); // in a pod nobody needs it, and it comes with much else
     using limit = timeoutSignal({ clock, timeoutMs: patienceMs, what });
     const child = spawn(command, args, {
       env: { ...this.#options.env, ...env, KUBERNETES_EXEC_INFO: this.#execInfo(interactive) },
