@@ -1,8 +1,8 @@
 // The process around an operator: how it is asked to stop, and how it ends. Handed in, so that a test can be asked to stop,
 // and can see the end without meeting it.
-import { setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Cancel } from "../concurrency/environment.ts";
+import type { Cancel, Clock } from "../concurrency/environment.ts";
 
 export interface ProcessHooks {
   /** Calls back whenever the process is asked to stop, with the name of the signal. */
@@ -11,8 +11,8 @@ export interface ProcessHooks {
   onForgotten(listener: (error: unknown) => void): Cancel;
   /** Ends the process at once. */
   exit(code: number): void;
-  /** Has it use less memory from now on, and more time. */
-  saveMemory?(): void;
+  /** Has it use less memory from now on, and more time. Cancelled, it sees to nothing more. */
+  saveMemory?(clock: Clock): Cancel;
 }
 
 /** The process we are. */
@@ -37,15 +37,31 @@ export function thisProcess(): ProcessHooks {
 
 /**
  * Node's young generation begins at 1 MiB and doubles in busy moments, one of which is loading a program: 16 MiB by then, and
- * up to 32 later; and the old one may double before it is looked through. Here the former is emptied once, shrunk and kept
- * so, and the latter may grow by half. Garbage is then collected in more and shorter pauses: the right trade for a process
- * that mostly waits. It takes a moment (0.1 s on a busy machine), before anybody waits for us.
+ * up to 32 later; and the old one may double before it is looked through. From here on the former no longer grows, the latter
+ * may grow by half, and every full collection gives back what it can. One is nearly always due when a program has just been
+ * loaded, and takes 10 ms of our time; if none came, one is made, which takes 50. Garbage is then collected in more and
+ * shorter pauses: the right trade for a process that mostly waits.
  */
-function saveMemory(): void {
+function saveMemory(clock: Clock): Cancel {
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--heap-growing-percent=50");
+  setFlagsFromString("--optimize-for-size");
+  return clock.after(patienceMs, () => {
+    if (youngGenerationBytes() > smallBytes) collect();
+  });
+}
+
+const patienceMs = 10_000;
+const smallBytes = 4 * 2 ** 20;
+
+function youngGenerationBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")?.space_size ?? 0;
+}
+
+/** The only kind of collection that is sure to shrink the young generation. */
+function collect(): void {
   setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as (options: object) => void;
+  const gc = runInNewContext("gc") as (options: object) => void;
   setFlagsFromString("--no-expose-gc");
-  collect({ type: "major", execution: "sync", flavor: "last-resort" }); // the only kind of collection that shrinks
+  gc({ type: "major", execution: "sync", flavor: "last-resort" });
 }
