@@ -3,6 +3,9 @@ import type { Cluster } from "@memhog/localcluster";
 import { AlreadyExistsError, connect, Pod, systemEnvironment } from "@memhog/runtime";
 import { podOf } from "./pods.ts";
 
+/** Right after so many writes the server is busy with them, which would be to the disadvantage of whoever is measured first. */
+const restMs = 20_000;
+
 /** Makes sure that pods 0 … count-1 are there. */
 export async function seedPods(cluster: Cluster, count: number): Promise<void> {
   await using client = await connect({
@@ -25,4 +28,6 @@ export async function seedPods(cluster: Cluster, count: number): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: 20 }, worker));
+  console.error(`the server comes to rest: ${restMs / 1000} s`);
+  await new Promise((done) => setTimeout(done, restMs));
 }

@@ -37,21 +37,33 @@ export function thisProcess(): ProcessHooks {
 
 /**
  * Node's young generation begins at 1 MiB and doubles in busy moments, one of which is loading a program: 16 MiB by then, and
- * up to 32 later; and the old one may double before it is looked through. From here on the former no longer grows, the latter
- * may grow by half, and every full collection gives back what it can. One is nearly always due when a program has just been
- * loaded, and takes 10 ms of our time; if none came, one is made, which takes 50. Garbage is then collected in more and
- * shorter pauses: the right trade for a process that mostly waits.
+ * up to 32 later; and the old one may double before it is looked through. From here on the former no longer grows, and the latter
+ * may grow by half. Garbage is then collected in more and shorter pauses: the right trade for a process that mostly waits.
+ *
+ * What has grown already is given back by the next full collection, which is nearly always due when a program has just been
+ * loaded, and takes 10 ms; such collections are asked for until there was one. If none came, one is made, which takes 50 ms.
  */
 function saveMemory(clock: Clock): Cancel {
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--heap-growing-percent=50");
   setFlagsFromString("--optimize-for-size");
-  return clock.after(patienceMs, () => {
-    if (youngGenerationBytes() > smallBytes) collect();
-  });
+  const until = clock.monotonic() + patienceMs;
+  let cancel: Cancel = () => {};
+  const look = () => {
+    const isLarge = youngGenerationBytes() > smallBytes;
+    if (isLarge && clock.monotonic() < until) {
+      cancel = clock.after(lookEveryMs, look);
+      return;
+    }
+    setFlagsFromString("--no-optimize-for-size"); // which would make every later collection longer than need be
+    if (isLarge) collect();
+  };
+  look();
+  return () => cancel();
 }
 
 const patienceMs = 10_000;
+const lookEveryMs = 50;
 const smallBytes = 4 * 2 ** 20;
 
 function youngGenerationBytes(): number {
