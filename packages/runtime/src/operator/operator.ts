@@ -65,7 +65,7 @@ export class Operator {
   /** Runs until the process is asked to stop, or the signal aborts. Rejects only if it could not start. Once only. */
   async run(signal?: AbortSignal): Promise<void> {
     await using _closing = this.#closing;
-    if (this.#options.memory === "small") this.#saveMemory();
+    if (this.#options.memory === "small") this.#options.process.saveMemory?.();
     const stop = this.#whenAskedToStop(signal);
     try {
       await this.#startWorkAndStop(stop);
@@ -74,12 +74,6 @@ export class Operator {
       this.#isReady.reject(error);
       if (error !== stop.reason) throw error; // asked to stop while starting: in order
     }
-  }
-
-  #saveMemory(): void {
-    const { process, environment } = this.#options;
-    const cancel = process.saveMemory?.(environment.clock);
-    this.#closing.defer(() => cancel?.());
   }
 
   async #startWorkAndStop(stop: AbortSignal): Promise<void> {
