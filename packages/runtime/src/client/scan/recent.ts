@@ -1,5 +1,5 @@
-// What a list has said lately. Of the texts in it most come again and again: names of fields of labels, policies, times of what
-// was made together. To make a text of bytes is a tenth of the work on a pod, to see that they are the same text as before is
+// What a list has said lately. Of the texts in it most come again and again: names of labels, policies, times of what
+// was made together. To make texts of bytes was a fifth of the work on a pod, to see that they are the same text as before is
 // much less, and the objects then share it from the beginning (cache/sharing.ts).
 
 /** Longer texts seldom come twice. */

@@ -191,7 +191,8 @@ describe("without an answer", () => {
   });
 
   it("is not even asked for if its signal, or the client, ends while the credentials are looked up", async () => {
-    using server = await speaking(() => {});
+    let asked = 0;
+    using server = await speaking((socket) => socket.on("data", () => (asked += 1)));
     const transport = transportTo(server.config);
     const controller = new AbortController();
     const aborted = transport.request({ ...list, signal: controller.signal });
@@ -204,6 +205,7 @@ describe("without an answer", () => {
       () => server.sockets.size,
       (size) => size === 0,
     );
+    expect(asked).toBe(0);
   });
 
   it("is given up if there is no connection in time", async () => {

@@ -1,6 +1,6 @@
 // One large answer, on a connection of its own, in HTTP/1.1. This is how lists come, which are the most that an operator ever
-// reads, while everything waits for it. With 20,000 pods (180 MB) HTTP/2 took twice as long, on the server's side, too; and
-// undici needed three times the processor time and 15 MiB more than this, because it makes an object of every piece.
+// reads, while everything waits for it. With 20,000 pods (180 MB) undici took twice as long in HTTP/2, on the server's side, too,
+// and in HTTP/1.1 15 MiB more than this, because it makes an object of every piece (docs/decisions/0005).
 //
 //     response-reader.ts   HTTP/1.1       two-buffers.ts   what has come and is unread
 import { connect as connectPlain, isIP, type Socket } from "node:net";
@@ -57,7 +57,6 @@ class Bulk {
     this.#reader = new ResponseReader({
       head: (status, headers) => this.#begin(status, headers),
       body: (bytes, from, to) => this.#held.add(bytes, from, to),
-      end: () => {},
     });
     const head = headOf(exchange);
     this.#socket = open(exchange, (bytes, length) => this.#take(bytes, length));

@@ -1,11 +1,10 @@
 // An answer in HTTP/1.1, read as its bytes come (RFC 9112): a head, and a body that is told apart by its length, by chunks
 // or by the end of the connection. Bodies are handed on in place, without a copy and without an object for each piece.
 
-/** What there is to be told of an answer, in this order; the body in pieces that are good during the call only. */
+/** What there is to be told of an answer: first its head, then the body, in pieces that are good during the call only. */
 export interface ResponseParts {
   head(status: number, headers: Readonly<Record<string, string>>): void;
   body(bytes: Buffer, from: number, to: number): void;
-  end(): void;
 }
 
 /** What was found instead of an answer. Its bytes are never quoted: they may be a Secret. */
@@ -48,7 +47,7 @@ export class ResponseReader {
 
   /** The other side has closed the connection. @throws ResponseError if there should be more */
   close(): void {
-    if (this.#place === "until the end") this.#end();
+    if (this.#place === "until the end") this.#place = "over";
     if (!this.over) throw new ResponseError("the connection closed before the end of it");
   }
 
@@ -56,7 +55,7 @@ export class ResponseReader {
     const to = this.#place === "until the end" ? length : Math.min(length, from + this.#left);
     this.#parts.body(bytes, from, to);
     this.#left -= to - from;
-    if (this.#left === 0 && this.#place === "body") this.#end();
+    if (this.#left === 0 && this.#place === "body") this.#place = "over";
     else if (this.#left === 0 && this.#place === "chunk") this.#place = "chunk end";
     return to;
   }
@@ -101,15 +100,14 @@ export class ResponseReader {
 
   #beginBody(status: number, headers: Readonly<Record<string, string>>): void {
     const { "transfer-encoding": coding, "content-length": length } = headers;
-    if (status === 204 || status === 304) this.#end();
+    if (status === 204 || status === 304) this.#place = "over";
     else if (coding !== undefined) {
       if (coding.toLowerCase() !== "chunked") throw new ResponseError(`the transfer-encoding ${coding} instead of chunked`);
       this.#place = "chunk size";
     } else if (length === undefined) this.#place = "until the end";
     else {
       this.#left = numberIn(length, /^\d{1,15}$/, 10, "a content-length");
-      this.#place = "body";
-      if (this.#left === 0) this.#end();
+      this.#place = this.#left === 0 ? "over" : "body";
     }
   }
 
@@ -123,12 +121,7 @@ export class ResponseReader {
   #readTrailer(line: string): void {
     this.#headLength += line.length;
     if (this.#headLength > longestHead) throw new ResponseError(`trailers of more than ${longestHead} bytes`);
-    if (line === "") this.#end();
-  }
-
-  #end(): void {
-    this.#place = "over";
-    this.#parts.end();
+    if (line === "") this.#place = "over";
   }
 }
 
