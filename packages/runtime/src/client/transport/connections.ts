@@ -7,7 +7,7 @@
 import type { Dispatcher } from "undici";
 import type { Secret } from "../config/secret.ts";
 import type { TlsMaterial } from "../credentials/tls.ts";
-import { loadProxyAgent, UndiciAgent } from "./undici.ts";
+import { loadAgent, loadProxyAgent } from "./undici.ts";
 
 export type Role = "requests" | "watches";
 
@@ -83,7 +83,10 @@ export class Connections {
       keepAliveTimeout: keepAliveMs,
       ...(role === "requests" && { connections: maxRequestConnections }),
     };
-    if (proxyUrl === undefined) return new UndiciAgent({ ...options, connect: tls });
+    if (proxyUrl === undefined) {
+      const Agent = loadAgent();
+      return new Agent({ ...options, connect: tls });
+    }
     const ProxyAgent = loadProxyAgent();
     return new ProxyAgent({ ...options, uri: proxyUrl.reveal(), requestTls: tls, proxyTls: { timeout: connectTimeoutMs } });
   }

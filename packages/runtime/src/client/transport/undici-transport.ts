@@ -35,7 +35,9 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     if (request.chunks && config.proxyUrl === undefined) {
       const { clock } = environment;
       const { tls } = identity;
-      return exchangeBulk({ origin, path, headers, request, tls, clock, connectTimeoutMs, closing: closing.signal });
+      // The server takes a moment to collect a list: time to get ready for the watch that follows it.
+      const onSent = () => void connections.agent("watches", tls);
+      return exchangeBulk({ origin, path, headers, request, tls, clock, connectTimeoutMs, closing: closing.signal, onSent });
     }
     const asItComes = request.stream || request.chunks;
     const role = asItComes ? "watches" : "requests";

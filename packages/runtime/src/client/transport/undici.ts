@@ -8,7 +8,10 @@ const require = createRequire(import.meta.url);
 type AgentClass = new (options: Agent.Options) => Agent;
 type ProxyAgentClass = new (options: ProxyAgent.Options) => ProxyAgent;
 
-export const UndiciAgent = require("undici/lib/dispatcher/agent.js") as AgentClass;
+/** When it is first needed, not with us: an operator begins with a list, which comes without it (bulk/). */
+export function loadAgent(): AgentClass {
+  return require("undici/lib/dispatcher/agent.js") as AgentClass;
+}
 
 /** By the front door, because it needs more of the house; only people behind a proxy pay for that. */
 export function loadProxyAgent(): ProxyAgentClass {

@@ -26,6 +26,8 @@ export interface BulkExchange {
   readonly connectTimeoutMs: number;
   /** Aborts when the client is closed. */
   readonly closing: AbortSignal;
+  /** Called when the request is on its way. */
+  readonly onSent: () => void;
 }
 
 /** The answer; rejects as Transport.request does. */
@@ -67,6 +69,7 @@ class Bulk {
       this.#cancelTimeout();
       this.#sent = true;
       this.#socket.write(head);
+      exchange.onSent();
     });
     this.#socket.on("error", (error) => this.#fail(error)).on("close", () => this.#closed());
     exchange.request.signal?.addEventListener("abort", this.#onAbort, { once: true });
