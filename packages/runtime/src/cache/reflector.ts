@@ -21,6 +21,7 @@ import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
+import { settled } from "../concurrency/system-environment.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import { afterSession, type Listing, type NextSession, type SessionEnd } from "./after-session.ts";
 import { type CacheState, Freshness } from "./freshness.ts";
@@ -153,6 +154,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const options = { ...this.#scope(), knownFieldsOnly, project, idleMs: timing.idleMs, signal };
     const { resourceVersion } = await client.scan(kind, take, options);
     this.#finishListing(snapshot, resourceVersion);
+    await settled(); // what has waited for the list begins in this turn of the event loop: the watch, which connects, in the next
+    signal.throwIfAborted();
   }
 
   async #listPages(signal: AbortSignal): Promise<void> {

@@ -43,6 +43,11 @@ export class ObjectStore<T extends KubernetesObject> {
     return this.#size;
   }
 
+  /** Nothing at all, or nothing in one namespace. */
+  isEmpty(namespace?: string): boolean {
+    return namespace === undefined ? this.#size === 0 : !this.#byNamespace.has(namespace);
+  }
+
   get(ref: ObjectRef): Stored<T> | undefined {
     return this.#byNamespace.get(ref.namespace ?? clusterScope)?.get(ref.name);
   }
