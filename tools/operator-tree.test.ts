@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeOperatorTree } from "./operator-tree.ts";
 
-it("what the image has in /app runs with nothing else around, and strips no types", { timeout: 120_000 }, () => {
+it("what the image has in /app runs with nothing else around, and strips no types", { timeout: 120_000 }, async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "operator-tree-"));
   const tree = join(folder.path, "app");
-  writeOperatorTree(tree);
+  await writeOperatorTree(tree);
   const node = ["--no-strip-types", join(tree, "src/main.js"), "--help"];
   expect(execFileSync(process.execPath, node, { encoding: "utf8", cwd: tmpdir() })).toContain("--prometheus-addr");
 });

@@ -4,10 +4,11 @@
 //     node tools/operator-tree.ts FOLDER && node FOLDER/src/main.js --help
 //
 //   FOLDER/src                          the operator, in plain JavaScript: a process that strips types as it starts holds 25 MiB more
-//   FOLDER/node_modules/@memhog/runtime  the runtime, likewise
+//   FOLDER/node_modules/@memhog/runtime  the runtime as others get it, one file for a door (pack.ts)
 //   FOLDER/node_modules/…                what the two need, without what only people and compilers read
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { bundleRuntime } from "./pack.ts";
 import { top } from "./process.ts";
 import { toJavaScript } from "./strip-types.ts";
 
@@ -15,10 +16,10 @@ const operator = "operators/memhog";
 const runtime = "packages/runtime";
 
 /** Writes the tree; what was in the folder goes. */
-export function writeOperatorTree(folder: string): void {
+export async function writeOperatorTree(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   writePackage(operator, folder);
-  writePackage(runtime, join(folder, "node_modules/@memhog/runtime"));
+  await bundleRuntime(join(folder, "node_modules/@memhog/runtime"));
   for (const name of modulesNeeded()) {
     const from = join(top, "node_modules", name);
     cpSync(from, join(folder, "node_modules", name), {
@@ -73,5 +74,5 @@ function isForReaders(path: string): boolean {
 if (import.meta.main) {
   const folder = process.argv[2];
   if (folder === undefined) throw new Error("expected a folder: node tools/operator-tree.ts FOLDER");
-  writeOperatorTree(resolve(folder));
+  await writeOperatorTree(resolve(folder));
 }

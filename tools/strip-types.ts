@@ -1,10 +1,13 @@
-// Makes plain JavaScript of our TypeScript, file by file, with Node's own stripper: no bundler, no source maps to carry, line
-// numbers stay. A process that strips its own types as it starts holds 25 MiB more; images and benches run this instead.
+// Makes plain JavaScript of our TypeScript, file by file, with Node's own stripper: no source maps to carry, line numbers stay. A
+// process that strips its own types as it starts holds 25 MiB more; images and benches run this instead. The runtime is there as
+// everybody else gets it, one file for a door (pack.ts).
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
+import { bundleRuntime } from "./pack.ts";
 import { top } from "./process.ts";
 
+const runtime = "packages/runtime";
 const sources = "{packages,operators,bench,workloads}/**/*.ts";
 
 /** Writes the whole tree as JavaScript below `folder`, with a node_modules that resolves our packages to their stripped selves. */
@@ -15,12 +18,14 @@ export async function stripTypes(folder: string): Promise<string> {
   for (const file of globSync("{packages,operators}/*/package.json", { cwd: top })) {
     write(join(folder, file), readFileSync(join(top, file), "utf8").replaceAll(/\.ts"/g, '.js"'));
   }
+  await bundleRuntime(join(folder, runtime));
   linkModules(folder);
   return folder;
 }
 
 function isLeftOut(path: string | { readonly name: string }): boolean {
-  return /node_modules|\.test\.ts$/.test(typeof path === "string" ? path : path.name);
+  const name = typeof path === "string" ? path : path.name;
+  return /node_modules|\.test\.ts$/.test(name) || name === runtime;
 }
 
 function strip(file: string): string {

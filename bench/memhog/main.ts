@@ -36,7 +36,7 @@ const worlds = wholeNumber("--worlds", values.worlds);
 
 const load = () => `${loadavg()[0]?.toFixed(1)}`;
 const loadBefore = load();
-using tree = operatorTree();
+using tree = await operatorTree();
 const figures: Figure[] = [];
 if (!values.quick) figures.push(...(await measureOnANode(tree.program)));
 figures.push(...measureDeciding());

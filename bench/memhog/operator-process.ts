@@ -9,9 +9,9 @@ import { writeOperatorTree } from "../../tools/operator-tree.ts";
 import { atTheEnd } from "./at-the-end.ts";
 
 /** The files of the operator, for as long as they are needed. */
-export function operatorTree(): { readonly program: string } & Disposable {
+export async function operatorTree(): Promise<{ readonly program: string } & Disposable> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memhog-"));
-  writeOperatorTree(folder);
+  await writeOperatorTree(folder);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const tie = atTheEnd(remove);
   return {

@@ -10,7 +10,7 @@ import { operatorImageName as name } from "../manifests.ts";
 export async function loadOperator(cluster: Pick<Cluster, "load">): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "operator-"));
   const tree = join(folder, "app");
-  writeOperatorTree(tree);
+  await writeOperatorTree(tree);
   const entrypoint = ["src/main.js"];
   await cluster.load(await nodeImage({ name, folder: tree, entrypoint, output: join(folder, "image.tar") }));
   await rm(folder, { recursive: true });

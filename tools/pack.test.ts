@@ -1,0 +1,72 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { globSync, mkdirSync, mkdtempDisposableSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { packRuntime } from "./pack.ts";
+import { top } from "./process.ts";
+
+const readme = readFileSync(join(top, "packages/runtime/README.md"), "utf8");
+
+describe("the runtime as others get it", { timeout: 120_000 }, () => {
+  it("the README's operator compiles with the README's settings and starts, in a project that knows nothing of this repository", async () => {
+    using project = mkdtempDisposableSync(join(tmpdir(), "stranger-"));
+    await installInto(project.path);
+    write(join(project.path, "package.json"), '{ "type": "module" }');
+    write(join(project.path, "tsconfig.json"), blockOf("json"));
+    write(join(project.path, "greetings.ts"), blockOf("ts"));
+    const compiled = spawnSync(join(top, "node_modules/.bin/tsc"), ["--noEmit"], { cwd: project.path, encoding: "utf8" });
+    expect(compiled.stdout + compiled.stderr).toBe("");
+
+    // From the tests of one's own, too; and both doors know the same errors and kinds.
+    write(
+      join(project.path, "doors.ts"),
+      'import { Pod } from "@memhog/runtime";\nimport { aPod } from "@memhog/runtime/testing";\nconsole.log(aPod().kind === Pod.kind);\n',
+    );
+    expect(run(project.path, "doors.ts")).toBe("true\n");
+    expect(run(project.path, "greetings.ts", "--help")).toContain("--install-crds");
+  });
+
+  it("its tarball has what the package needs and nothing else", async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "packed-"));
+    await packRuntime(folder.path);
+    const [{ files }] = JSON.parse(
+      execFileSync("npm", ["pack", "--dry-run", "--json"], {
+        cwd: folder.path,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }),
+    ) as [{ files: readonly { path: string }[] }];
+    const kinds = new Set(
+      files.map(({ path }) => path.replace(/^dist\/.*\.d\.ts$/, "dist/….d.ts").replace(/-[\w-]{8}\.js$/, "-….js")),
+    );
+    expect([...kinds].sort()).toEqual(
+      ["LICENSE", "README.md", "dist/index.js", "dist/shared-….js", "dist/testing.js", "dist/….d.ts", "package.json"].sort(),
+    );
+  });
+});
+
+/** What `npm install` of the tarball would do, without a registry: a folder of its own, beside what the package depends on. */
+async function installInto(project: string): Promise<void> {
+  const modules = join(project, "node_modules");
+  mkdirSync(modules);
+  for (const name of globSync("*", { cwd: join(top, "node_modules"), exclude: ["@memhog"] })) {
+    symlinkSync(join(top, "node_modules", name), join(modules, name));
+  }
+  await packRuntime(join(modules, "@memhog/runtime"));
+}
+
+function write(path: string, content: string): void {
+  writeFileSync(path, content);
+}
+
+function run(cwd: string, ...args: readonly string[]): string {
+  return execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
+}
+
+/** The first block of this language in the README. */
+function blockOf(language: string): string {
+  const block = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(readme)?.[1];
+  if (block === undefined) throw new Error(`expected a block of ${language} in the README, found none`);
+  return block;
+}
