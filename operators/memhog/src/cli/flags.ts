@@ -43,12 +43,15 @@ const own = {
   output: { type: "text", short: "o", placeholder: "format", describe: "for explain: text or json" },
 } as const satisfies FlagTable;
 
-export type MemhogFlags = OperatorFlags<typeof own>;
+/** As the seeds say: -n, else POD_NAMESPACE, else default; never the namespace of a context. */
+const usualNamespaces: readonly string[] = ["default"];
+
+export type MemhogFlags = OperatorFlags<typeof own, typeof usualNamespaces>;
 
 /** @throws FlagError with a message for the user */
 export function memhogFlags(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): MemhogFlags {
   const about = "gives containers more memory before they are killed for lack of it";
-  const flags = operatorFlags(argv, { name: operatorName, about, env, own, words: true });
+  const flags = operatorFlags(argv, { name: operatorName, about, env, own, usualNamespaces, words: true });
   return flags.help === undefined ? flags : { ...flags, help: `${flags.help}\n\n${teaching}` };
 }
 

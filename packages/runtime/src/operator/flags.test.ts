@@ -9,7 +9,7 @@ const own = {
 const parse = (line: string, env: Record<string, string> = {}) =>
   operatorFlags(
     line.split(" ").filter((word) => word !== ""),
-    { name: "memhog-operator", env, own },
+    { name: "memhog-operator", env, own, usualNamespaces: ["default"] },
   );
 
 describe("flags", () => {
@@ -44,6 +44,13 @@ describe("flags", () => {
   ])("$line with $env watches $namespaces", ({ line, env, namespaces }) =>
     expect(parse(line, env).options.namespaces).toEqual(namespaces),
   );
+
+  it("without any of that watch what kubectl would show, and say so", () => {
+    const { options, help } = operatorFlags(["--help"], { name: "m", env: {} });
+    expect(options.namespaces).toBe("own");
+    expect(help).toContain("without it $POD_NAMESPACE, else that of the kubeconfig's context");
+    expect(parse("--help").help).toContain("without it $POD_NAMESPACE, else default\n");
+  });
 
   it.each([
     { line: "--leader-elect", leads: true },

@@ -1,8 +1,12 @@
 // Whole operators, on a cluster: what a user would see of them.
 import { once } from "node:events";
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { silentLogger } from "../concurrency/logger.ts";
 import { child } from "../controller/children.ts";
@@ -79,6 +83,13 @@ const greeter = (cluster: Cluster, name: string, words: string) => ({
   spec: { words },
 });
 
+/** As `kubectl config set-context --current --namespace` leaves it. */
+function withNamespace(kubeconfig: string, namespace: string): string {
+  const config = parse(kubeconfig);
+  for (const { context } of config.contexts) context.namespace = namespace;
+  return stringify(config);
+}
+
 describe("an operator on a cluster", () => {
   it("does its work, and can be asked about it: readiness, metrics, explain, events", async () => {
     await using cluster = await testCluster();
@@ -105,6 +116,29 @@ describe("an operator on a cluster", () => {
     const told = async () =>
       (await client.list(Event, { namespace: cluster.defaultNamespace })).items.map(({ reason }) => reason);
     await cluster.eventually(told, (reasons) => reasons.includes("Greeted"));
+  });
+
+  it("at home watches the namespace of its kubeconfig's context and no other, and says so", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const said: unknown[] = [];
+    const log = { ...silentLogger, info: (fields: object, message: string) => said.push([message, fields]) };
+    using desk = mkdtempDisposableSync(join(tmpdir(), "kubeconfig-"));
+    const kubeconfig = join(desk.path, "config");
+    writeFileSync(kubeconfig, withNamespace(readFileSync(cluster.kubeconfig, "utf8"), cluster.defaultNamespace));
+    await using replica = new Replica(cluster, { kubeconfig, namespaces: "own", log });
+    await replica.operator.ready;
+    const elsewhere = { ...greeter(cluster, "a", "unheard"), metadata: { namespace: "default", name: "a" } };
+    const first = await client.create(Greeter, elsewhere);
+    await client.create(Greeter, greeter(cluster, "b", "hello"));
+    const words = (namespace: string, name: string) => client.find(ConfigMap, { namespace, name });
+    await cluster.eventually(
+      () => words(cluster.defaultNamespace, "b-words"),
+      (found) => found !== undefined,
+    );
+    expect(await words("default", "a-words")).toBeUndefined();
+    expect(said).toContainEqual(["watching", { namespaces: [cluster.defaultNamespace] }]);
+    await client.delete(Greeter, first.metadata);
   });
 
   it("L1: of two replicas exactly one acts, and when it stops the other goes on", async () => {

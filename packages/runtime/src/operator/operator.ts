@@ -77,12 +77,14 @@ export class Operator {
   }
 
   async #startWorkAndStop(stop: AbortSignal): Promise<void> {
-    const { environment, controllers, namespaces, webhooks, election } = this.#options;
+    const { environment, controllers, webhooks, election } = this.#options;
     const metrics = this.metrics;
     const log = this.#log;
 
     const connection = this.#closing.use(await connectTo(this.#options, metrics, log));
-    const { client } = connection;
+    const { client, home } = connection;
+    const namespaces = this.#options.namespaces === "own" ? [home] : this.#options.namespaces;
+    log.info({ namespaces }, "watching");
     const events = this.#recordEvents(connection);
     const team = new Team({ controllers, client, namespaces, environment, log, metrics, events });
 

@@ -32,8 +32,8 @@ export interface OperatorOptions {
   readonly kubeconfig?: string;
   /** A context of it. @default the current one */
   readonly context?: string;
-  /** Namespaces to look into. @default "all" */
-  readonly namespaces?: readonly string[] | "all";
+  /** Namespaces to look into; "own" is the pod's in a cluster, and that of the kubeconfig's context elsewhere. @default "all" */
+  readonly namespaces?: readonly string[] | "all" | "own";
   /** Put these definitions into the cluster first. Takes rights an operator should not have at work. @default none */
   readonly installCrds?: readonly AnyResource[];
   /** Calls per second, and how many may come at once. @default 20 and 30 */
@@ -93,7 +93,7 @@ export interface WebhookOptions extends Pick<WebhookServerOptions, "host" | "por
 export interface ResolvedOptions extends OperatorOptions {
   readonly webhooks: readonly Webhook[];
   readonly webhookServer: WebhookOptions;
-  readonly namespaces: readonly string[] | "all";
+  readonly namespaces: readonly string[] | "all" | "own";
   readonly installCrds: readonly AnyResource[];
   readonly election: ElectionOptions | undefined;
   readonly drainMs: number;
