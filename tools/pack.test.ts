@@ -25,6 +25,14 @@ describe("the runtime as others get it", { timeout: 120_000 }, () => {
     );
     expect(run(project.path, "doors.ts")).toBe("true\n");
     expect(run(project.path, "greetings.ts", "--help")).toContain("--install-crds");
+
+    // What people get wrong is one line, without a stack.
+    const failing = (...args: readonly string[]) => {
+      const { status, stderr } = spawnSync(process.execPath, ["greetings.ts", ...args], { cwd: project.path, encoding: "utf8" });
+      return { status, said: stderr.split("\n").filter((line) => /^(greetings:|\s+at )/.test(line)) };
+    };
+    expect(failing("--instal-crds")).toEqual({ status: 2, said: [expect.stringContaining("did you mean --install-crds?")] });
+    expect(failing("--kubeconfig", "nowhere")).toEqual({ status: 1, said: [expect.stringContaining("nowhere")] });
   });
 
   it("its tarball has what the package needs and nothing else", async () => {

@@ -1,5 +1,5 @@
 // The program.    npm run gordon -- --kubeconfig ~/.kube/config --install-crds
-import { FlagError, operator, operatorFlags, writeManifests } from "@memhog/runtime";
+import { main, operator, operatorFlags, writeManifests } from "@memhog/runtime";
 import { Gordon } from "./api.ts";
 import { gordons } from "./gordons.ts";
 import { manifests, name, usualImage } from "./manifests.ts";
@@ -14,18 +14,10 @@ const own = {
   },
 } as const;
 
-async function main(argv: readonly string[]): Promise<void> {
-  const flags = operatorFlags(argv, { name, about: "keeps gordons running", env: process.env, own });
+await main(name, async (argv, env) => {
+  const flags = operatorFlags(argv, { name, about: "keeps gordons running", env, own });
   const { image, "install-crds": install, "write-manifests": folder } = flags.own;
   if (flags.help !== undefined) return console.log(flags.help);
   if (folder !== undefined) return console.log((await writeManifests(folder, manifests())).join("\n") || "nothing to change");
   await operator({ ...flags.options, name, controllers: [gordons({ image })], installCrds: install ? [Gordon] : [] }).run();
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof FlagError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+});

@@ -1,5 +1,5 @@
 // The program.    npm run memcached -- --kubeconfig ~/.kube/config --install-crds
-import { Counter, FlagError, operator, operatorFlags, writeManifests } from "@memhog/runtime";
+import { Counter, main, operator, operatorFlags, writeManifests } from "@memhog/runtime";
 import { Memcached } from "./api.ts";
 import { manifests, name } from "./manifests.ts";
 import { memcacheds } from "./memcacheds.ts";
@@ -22,8 +22,8 @@ const own = {
   },
 } as const;
 
-async function main(argv: readonly string[]): Promise<void> {
-  const flags = operatorFlags(argv, { name, about: "keeps memcached servers", env: process.env, own });
+await main(name, async (argv, env) => {
+  const flags = operatorFlags(argv, { name, about: "keeps memcached servers", env, own });
   const { repository, "install-crds": install, "write-manifests": folder, "webhook-certificates": certificateFolder } = flags.own;
   if (flags.help !== undefined) return console.log(flags.help);
   if (folder !== undefined) return console.log((await writeManifests(folder, manifests())).join("\n") || "nothing to change");
@@ -36,18 +36,10 @@ async function main(argv: readonly string[]): Promise<void> {
   });
   program.metrics.registry.registerMetric(undesired);
   await program.run();
-}
+});
 
 /** As the original names it. */
 function undesiredSizes(): Counter {
   const help = "How often the number of servers was found to be another than it should be.";
   return new Counter({ name: "memcached_deployment_size_undesired_count_total", help, registers: [] });
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof FlagError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
 }

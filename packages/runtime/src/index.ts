@@ -7,6 +7,7 @@ export { parseAddress } from "./operator/endpoints.ts";
 export { AddressError, FlagError, LeadershipLostError, OperatorError, OperatorOptionsError } from "./operator/errors.ts";
 export type { Flag, FlagTable, FlagValues } from "./operator/flag-table.ts";
 export { type OperatorFlags, type OperatorFlagsOptions, operatorFlags } from "./operator/flags.ts";
+export { main, type Work } from "./operator/main.ts";
 export { type LogOptions, makeLogger } from "./operator/logs.ts";
 export { type OperatorManifestsOptions, operatorManifests, type Variant } from "./operator/manifests.ts";
 export type { OperatorMetrics } from "./operator/metrics.ts";

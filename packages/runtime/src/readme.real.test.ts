@@ -1,5 +1,5 @@
 // The README's example, as it stands there, is a program: it is cut out, started, and used as the README says.
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCluster } from "@memhog/localcluster";
@@ -12,10 +12,14 @@ it("the operator of the README runs and does what the README shows (with the rea
   await using cluster = await startCluster();
   // Beside the package, so that its imports are found as a stranger's would be.
   using folder = mkdtempDisposableSync(join(import.meta.dirname, "readme-"));
-  const program = join(folder.path, "greetings.ts");
-  writeFileSync(program, blockOf("ts"));
-  const flags = ["--install-crds", "--all-namespaces", "--metrics-bind-address=0", "--health-probe-bind-address=0"];
-  await using _operator = start(program, ["--kubeconfig", cluster.kubeconfig, ...flags]);
+  writeFileSync(join(folder.path, "greetings.ts"), blockOf("ts"));
+  // Other tests of this machine may have its usual ports.
+  const elsewhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
+  const { POD_NAMESPACE: _, ...env } = process.env;
+  await using _operator = start([...commandLine(), ...elsewhere], {
+    cwd: folder.path,
+    env: { ...env, KUBECONFIG: cluster.kubeconfig },
+  });
 
   const [apply = "", ...shown] = blockOf("console").split(/^\$ /m).slice(1);
   const manifest = /'(.*)'/.exec(apply)?.[1] ?? "";
@@ -50,8 +54,15 @@ function blockOf(language: string): string {
   return block;
 }
 
-function start(program: string, args: readonly string[]): AsyncDisposable {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "inherit", "inherit"] });
+/** How it is started, by the first line of the program: `node greetings.ts …` */
+function commandLine(): readonly string[] {
+  const [node, ...args] = /node greetings\.ts.*/.exec(blockOf("ts"))?.[0].split(" ") ?? [];
+  if (node === undefined) throw new Error("expected the program to say how it is started, found nothing of the kind");
+  return args;
+}
+
+function start(args: readonly string[], where: SpawnOptions): AsyncDisposable {
+  const child = spawn(process.execPath, args, { ...where, stdio: ["ignore", "inherit", "inherit"] });
   const exited = new Promise((done) => child.on("exit", done));
   return {
     async [Symbol.asyncDispose]() {
