@@ -10,13 +10,13 @@ import { checkAgainIn, done } from "./outcome.ts";
 function counting() {
   const counts: Record<string, number> = {};
   const gauges = new Map<string, () => number>();
-  const add = (name: string, labels: object) => {
+  const add = (name: string, labels: object, by = 1) => {
     const { result = "" } = labels as { result?: string };
     const key = `${name} ${result}`.trim();
-    counts[key] = (counts[key] ?? 0) + 1;
+    counts[key] = (counts[key] ?? 0) + by;
   };
   const metrics: Metrics = {
-    count: (name, labels) => add(name, labels),
+    count: (name, labels, by) => add(name, labels, by),
     observe: (name, labels) => add(name, labels),
     gauge: (name, _labels, read) => {
       gauges.set(name, read);
@@ -37,6 +37,17 @@ it("counts what happens under the names that dashboards know", async () => {
       }),
     metrics,
   );
+  expect(counts, "so that increase() sees the first error").toEqual({
+    workqueue_adds_total: 0,
+    workqueue_retries_total: 0,
+    "controller_runtime_reconcile_total success": 0,
+    "controller_runtime_reconcile_total requeue": 0,
+    "controller_runtime_reconcile_total requeue_after": 0,
+    "controller_runtime_reconcile_total error": 0,
+    controller_runtime_reconcile_errors_total: 0,
+    controller_runtime_terminal_reconcile_errors_total: 0,
+    controller_runtime_reconcile_panics_total: 0,
+  });
   for (const name of ["fine", "later", "permanent", "fails once"]) at.api.put(ConfigMap, config(name));
   await at.start();
   await at.clock.advance(1_000);
@@ -47,10 +58,12 @@ it("counts what happens under the names that dashboards know", async () => {
     workqueue_work_duration_seconds: 5,
     controller_runtime_reconcile_time_seconds: 5,
     "controller_runtime_reconcile_total success": 2,
+    "controller_runtime_reconcile_total requeue": 0,
     "controller_runtime_reconcile_total requeue_after": 1,
     "controller_runtime_reconcile_total error": 2,
     controller_runtime_reconcile_errors_total: 2,
     controller_runtime_terminal_reconcile_errors_total: 1,
+    controller_runtime_reconcile_panics_total: 1,
   });
   expect(Object.fromEntries(gauges.entries().map(([name, read]) => [name, read()]))).toEqual({
     workqueue_depth: 0,

@@ -8,6 +8,7 @@ export interface Counters {
   controller_runtime_reconcile_total: ControllerLabels & { readonly result: ReconcileResult };
   controller_runtime_reconcile_errors_total: ControllerLabels;
   controller_runtime_terminal_reconcile_errors_total: ControllerLabels;
+  controller_runtime_reconcile_panics_total: ControllerLabels;
 }
 
 /** In seconds. */
@@ -28,10 +29,12 @@ export interface Gauges {
 
 export type ControllerLabels = { readonly controller: string };
 export type QueueLabels = ControllerLabels & { readonly name: string };
-export type ReconcileResult = "success" | "error" | "requeue" | "requeue_after";
+export const reconcileResults = ["success", "error", "requeue", "requeue_after"] as const;
+export type ReconcileResult = (typeof reconcileResults)[number];
 
 export interface Metrics {
-  count<N extends keyof Counters>(name: N, labels: Counters[N]): void;
+  /** `by` 0 shows a counter that has nothing to count yet. @param by 1 where nothing is said */
+  count<N extends keyof Counters>(name: N, labels: Counters[N], by?: number): void;
   observe<N extends keyof Histograms>(name: N, labels: Histograms[N], seconds: number): void;
   /** From now until cancelled the gauge has the value that `read` returns. */
   gauge<N extends keyof Gauges>(name: N, labels: Gauges[N], read: () => number): Cancel;

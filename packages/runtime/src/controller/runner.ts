@@ -206,7 +206,7 @@ export class ControllerRunner {
 
   #conclude(key: string, state: KeyState, { ending, verdict, record }: Result, tookMs: number): void {
     state.failures = verdict.failed ? state.failures + 1 : 0;
-    this.#figures.reconciled(verdict, tookMs / 1_000);
+    this.#figures.reconciled(verdict, ending, tookMs / 1_000);
     const { againInMs } = verdict;
     if (againInMs !== undefined) {
       const reason = "outcome" in ending ? record.ended : `retry ${state.failures}`;

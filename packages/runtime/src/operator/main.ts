@@ -1,5 +1,6 @@
 // The frame of a program. What people got wrong (a flag, a kubeconfig, a port that is taken) ends it with one line and an exit
 // code; a stack would bury the line. What the program got wrong ends it with its stack, as ever.
+import { isForeseen } from "../concurrency/coded.ts";
 import { FlagError } from "./errors.ts";
 
 /** What a program does, given its command line and its environment. */
@@ -18,18 +19,10 @@ export async function main(name: string, work: Work): Promise<void> {
   try {
     await work(process.argv.slice(2), process.env);
   } catch (error) {
-    if (!isForPeople(error)) throw error;
+    if (!isForeseen(error)) throw error;
     console.error(`${name}: ${error.message}`);
     process.exitCode = exitCodeFor(error);
   }
-}
-
-/**
- * Errors with a stable `code` have a message that says what to do: ours, those of an operator that follows our habit, and those of
- * the system (ENOENT). Those that Node calls ERR_… are about a program: they and everything else need a stack.
- */
-export function isForPeople(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && !error.code.startsWith("ERR_");
 }
 
 /** 2 for a command line that is not understood, as shells and grep have it; 1 for the rest. */

@@ -25,6 +25,10 @@ export const counters = {
     help: "Reconciles that failed for good, until something changes",
     labels: controller,
   },
+  controller_runtime_reconcile_panics_total: {
+    help: "Reconciles that failed with an error that nobody foresaw: one without a code of ours or of the system, such as a TypeError",
+    labels: controller,
+  },
   rest_client_requests_total: { help: "Calls to the API server", labels: ["code", "method", "host"] },
   controller_runtime_webhook_requests_total: { help: "Reviews answered, by HTTP status", labels: ["webhook", "code"] },
   operator_events_total: { help: "Kubernetes Events by what became of them", labels: ["outcome"] },

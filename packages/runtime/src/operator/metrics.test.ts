@@ -29,6 +29,12 @@ describe("metrics", () => {
     );
   });
 
+  it("show what was counted by nobody yet", async () => {
+    const metrics = new OperatorMetrics();
+    metrics.count("controller_runtime_reconcile_panics_total", { controller: "gordon" }, 0);
+    expect(await lines(metrics)).toEqual(['controller_runtime_reconcile_panics_total{controller="gordon"} 0']);
+  });
+
   it("read gauges when somebody looks, for as long as they are not cancelled", async () => {
     const metrics = new OperatorMetrics();
     let depth = 1;

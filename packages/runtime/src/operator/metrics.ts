@@ -24,8 +24,8 @@ export class OperatorMetrics implements Metrics {
   readonly #histograms = new Map<string, Histogram>();
   readonly #readings = new Map<string, Set<Reading>>();
 
-  count(name: CounterName, labels: Labels): void {
-    this.#counter(name).inc(labels);
+  count(name: CounterName, labels: Labels, by = 1): void {
+    this.#counter(name).inc(labels, by);
   }
 
   observe(name: HistogramName, labels: Labels, seconds: number): void {
