@@ -1,10 +1,12 @@
-// The contenders, ready to run. Ours runs with its types stripped beforehand; client-node is
-// installed and controller-runtime compiled on first use, outside the repository, because only this bench wants them.
+// The contenders, ready to run. Each is what people get who install it: ours is packed (tools/pack.ts), client-node is installed
+// and controller-runtime compiled, on first use and outside the repository, because only this bench wants them. Our package is one
+// file and client-node's are hundreds, which is part of why a program on it starts slowly; so it also runs as a bundler makes it.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { rolldown } from "rolldown";
 import { stripTypes } from "../../tools/strip-types.ts";
 
 export interface Contenders {
@@ -24,12 +26,14 @@ export async function buildContenders(): Promise<Contenders> {
   const ours = await stripTypes(join(folder, "ours"));
   // No flags of Node's: what our operators run with is set by the runtime itself (`memory: "small"`).
   const contender = (name: string) => ["node", join(ours, `bench/runtime/contenders/${name}.js`)];
+  const theirs = await clientNode(join(folder, "client-node"));
   return {
     ours: contender("ours"),
     idle: contender("idle"),
     peers: {
       "ours, whole": [...contender("ours"), "--whole"],
-      "client-node": ["node", await clientNode(join(folder, "client-node"))],
+      "client-node": ["node", theirs],
+      "client-node, one file": ["node", await inOneFile(theirs)],
       "controller-runtime": [await controllerRuntime(join(folder, "controller-runtime"))],
     },
   };
@@ -39,6 +43,13 @@ async function clientNode(folder: string): Promise<string> {
   cpSync(join(here, "client-node"), folder, { recursive: true });
   if (!existsSync(join(folder, "node_modules"))) await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder });
   return join(folder, "main.js");
+}
+
+async function inOneFile(main: string): Promise<string> {
+  const file = main.replace(/\.js$/, ".bundle.mjs");
+  await using bundle = await rolldown({ input: main, platform: "node", logLevel: "silent" });
+  await bundle.write({ file, format: "esm", codeSplitting: false });
+  return file;
 }
 
 async function controllerRuntime(folder: string): Promise<string> {
