@@ -185,6 +185,44 @@ describe("events", () => {
     expect([events().length, outcomes.filter((outcome) => outcome === "dropped").length]).toEqual([25, 2]);
   });
 
+  it("of a series that goes on are counted to the last at closing, and no timer is left that would keep the process", async () => {
+    const { recorder, pass, events, outcomes, environment } = world();
+    for (let i = 0; i < 5; i += 1) {
+      recorder.record(raised);
+      await pass(1_000);
+    }
+    expect(events()[0]?.series?.count).toBe(2);
+    await recorder.close(new AbortController().signal); // the clock stands still
+    expect(events()[0]?.series?.count).toBe(5);
+    expect(outcomes).toEqual(["created", "updated", "updated"]);
+    expect(environment.clock.pending).toBe(0);
+  });
+
+  it("that wait for another try get it at closing, once", async () => {
+    const { recorder, pass, objects, outcomes, environment } = world();
+    objects.before = () => {
+      throw new TransportError("connection refused", { outcome: "not-sent" });
+    };
+    recorder.record(raised);
+    await pass(0);
+    await recorder.close(new AbortController().signal);
+    expect(objects.calls).toHaveLength(2);
+    expect(outcomes).toEqual(["failed"]);
+    expect(environment.clock.pending).toBe(0);
+  });
+
+  it("that wait are let go if closing has no time at all", async () => {
+    const { recorder, pass, objects, outcomes, environment } = world();
+    for (let i = 0; i < 3; i += 1) {
+      recorder.record(raised);
+      await pass(1_000);
+    }
+    await recorder.close(AbortSignal.abort());
+    expect(objects.calls).toHaveLength(2);
+    expect(outcomes).toEqual(["created", "updated", "dropped"]);
+    expect(environment.clock.pending).toBe(0);
+  });
+
   it("are not taken after closing", async () => {
     const { recorder, outcomes } = world();
     await recorder.close(new AbortController().signal);

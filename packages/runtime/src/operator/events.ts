@@ -3,7 +3,7 @@
 // through what was noted, at its own pace and with its own budget, and what cannot be written is counted and let go.
 import type { Client } from "../client/client.ts";
 import { AlreadyExistsError, ApiError, NotFoundError, TransportError } from "../client/errors.ts";
-import type { Environment } from "../concurrency/environment.ts";
+import type { Cancel, Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
 import { Event } from "../objects/kinds/events.ts";
@@ -43,6 +43,8 @@ export class EventRecorder {
   readonly #budget: TokenBucket;
   readonly #entries = new WeakMap<Series, Entry>();
   readonly #queue: Entry[] = [];
+  /** Those whose time to be written has not come, and how to stop the timer that waits for it. */
+  readonly #waiting = new Map<Entry, Cancel>();
   readonly #ending = new AbortController();
   /** We are leaving: what there is budget for is written, nobody waits for more. */
   readonly #leaving = new AbortController();
@@ -63,13 +65,17 @@ export class EventRecorder {
 
   /**
    * Writes what is still to be written, as far as the budget goes and for as long as the signal allows, and records nothing
-   * from then on. Only the server can keep it waiting.
+   * from then on. Only the server can keep it waiting. No timer is left: one would keep the process for a minute.
    */
   async close(signal: AbortSignal): Promise<void> {
     this.#leaving.abort();
     const stop = () => this.#ending.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
+    for (const [entry, cancel] of this.#waiting) {
+      cancel();
+      this.#enqueue(entry);
+    }
     await this.#writing;
     signal.removeEventListener("abort", stop);
     this.#ending.abort();
@@ -88,21 +94,22 @@ export class EventRecorder {
   }
 
   #schedule(entry: Entry, delayMs: number): void {
+    const { clock } = this.#options.environment;
+    const enqueue = () => this.#enqueue(entry);
     entry.waiting = true;
-    if (delayMs === 0) this.#enqueue(entry);
-    else this.#options.environment.clock.after(delayMs, () => this.#enqueue(entry));
+    if (delayMs === 0 || this.#leaving.signal.aborted) enqueue();
+    else this.#waiting.set(entry, clock.after(delayMs, enqueue));
   }
 
   #enqueue(entry: Entry): void {
+    this.#waiting.delete(entry);
     if (this.#ending.signal.aborted || this.#queue.length >= longestQueue) {
       entry.waiting = false;
       this.#outcome("dropped");
       return;
     }
     this.#queue.push(entry);
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
@@ -120,6 +127,7 @@ export class EventRecorder {
         this.#failed(entry, error);
       }
     }
+    this.#writing = undefined; // at once: what is noted from here on needs another writer
   }
 
   async #mayWrite(): Promise<boolean> {
@@ -150,7 +158,7 @@ export class EventRecorder {
   }
 
   #failed(entry: Entry, error: unknown): void {
-    const delayMs = this.#ending.signal.aborted ? undefined : retryDelay(entry, error);
+    const delayMs = this.#ending.signal.aborted ? undefined : retryDelay(entry, error, this.#leaving.signal.aborted);
     entry.failures += 1;
     if (error instanceof NotFoundError) entry.exists = false;
     if (delayMs !== undefined) {
@@ -168,12 +176,12 @@ export class EventRecorder {
   }
 }
 
-/** How long to wait before another try, if it is worth one. */
-function retryDelay({ exists, failures }: Entry, error: unknown): number | undefined {
+/** How long to wait before another try, if it is worth one; whoever is leaving does not wait. */
+function retryDelay({ exists, failures }: Entry, error: unknown, leaving: boolean): number | undefined {
   // The server lets go of Events after an hour, also of one whose series goes on: then it is created again.
   if (error instanceof NotFoundError && exists) return 0;
   const passing = error instanceof TransportError || (error instanceof ApiError && (error.status === 429 || error.status >= 500));
-  return passing ? retryMs[failures] : undefined;
+  return passing && !leaving ? retryMs[failures] : undefined;
 }
 
 /** An earlier try got through after all, only its answer did not. */

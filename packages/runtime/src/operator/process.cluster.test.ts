@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { Lease } from "../objects/kinds/coordination.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Event } from "../objects/kinds/events.ts";
 import { clientOf } from "../testing/cluster-client.ts";
 
 class Program implements AsyncDisposable {
@@ -59,6 +61,22 @@ describe("the process of an operator", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.at(-1)).toMatchObject({ level: "info", logger: "fixture-operator", msg: "stopped" });
+  });
+
+  it("on SIGTERM writes how often it has said a thing, and does not wait for the minute between two such writes", async () => {
+    await using cluster = await testCluster();
+    await using client = await clientOf(cluster);
+    const namespace = cluster.defaultNamespace;
+    await client.create(ConfigMap, { metadata: { namespace, name: "looked-at" } });
+    await using program = new Program(cluster);
+    const looks = () => program.log.split('"looked"').length - 1;
+    const told = async () =>
+      (await client.list(Event, { namespace })).items.find(({ reason }) => reason === "Looked")?.series?.count ?? 0;
+    const known = await cluster.eventually(told, (count) => count >= 2);
+    await cluster.eventually(looks, (count) => count > known); // at least one more waits for its minute
+    program.sigterm();
+    expect(await program.exited).toBe(0);
+    expect(await told()).toBe(looks());
   });
 
   it("L2: says why and exits with 1 when another has taken its lease, and leaves the lease alone", async () => {
