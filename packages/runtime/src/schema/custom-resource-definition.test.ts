@@ -113,6 +113,25 @@ describe("the CustomResourceDefinition", () => {
     expect(crd.conversion?.strategy).toBe("Webhook");
   });
 
+  it("takes versions of the same fields without a conversion, whatever their rules and words", () => {
+    const old = defineResource({ ...names, version: "v1beta1", spec: z.object({ size: z.int().max(9).describe("Number.") }) });
+    expect(crdOf(defineResource({ ...names, spec, alsoServed: [old] })).spec.conversion).toBeUndefined();
+  });
+
+  it.each([
+    { name: "only the other has", other: z.object({ size: z.int(), color: z.string() }), field: ".spec.color" },
+    { name: "only the stored one has", other: z.object({}), field: ".spec.size" },
+    { name: "is of another type", other: z.object({ size: z.string() }), field: ".spec.size" },
+  ])("refuses versions without a conversion of which a field $name: it would be lost", ({ other, field }) => {
+    const old = defineResource({ ...names, version: "v1beta1", spec: other });
+    const resource = defineResource({ ...names, spec, alsoServed: [old] });
+    expect(() => crdOf(resource)).toThrow(ResourceDefinitionError);
+    expect(() => crdOf(resource)).toThrow(
+      `v1 and v1beta1 to have the same fields or a conversion, found that they differ in ${field}`,
+    );
+    expect(crdOf(resource, { conversion: { strategy: "None" } }).spec.versions).toHaveLength(2);
+  });
+
   it("is the same text every time, in the order people read", () => {
     const field = schemaOf(defineResource({ ...names, spec }))?.properties?.spec?.properties?.size;
     expect(Object.keys(field ?? {})).toEqual(["description", "type", "format", "minimum"]);

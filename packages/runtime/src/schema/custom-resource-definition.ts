@@ -7,13 +7,17 @@ import { printerColumns } from "./columns.ts";
 import type { AnyResource, ScaleDefinition } from "./define-resource.ts";
 import { ResourceDefinitionError } from "./errors.ts";
 import { schemaOf } from "./object-schema.ts";
+import { fieldThatDiffers } from "./same-fields.ts";
 import { schemaAt } from "./schema-path.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
 export interface CrdOptions {
   readonly labels?: ObjectMeta["labels"];
   readonly annotations?: ObjectMeta["annotations"];
-  /** How objects get from one served version to another. @default none: all versions have the same fields */
+  /**
+   * How objects get from one served version to another: `conversionThrough(…)` where there is a `convert(…)`.
+   * @default none: all versions must have the same fields
+   */
   readonly conversion?: CustomResourceDefinitionSpec["conversion"];
 }
 
@@ -29,7 +33,10 @@ export function crdOf(resource: AnyResource, options: CrdOptions = {}): NamedCrd
   const { group, plural, definition } = resource;
   const { labels, annotations, conversion } = options;
   const versions = [resource, ...(definition.alsoServed ?? [])];
-  for (const version of versions) expectSameNames(resource, version);
+  for (const version of versions) {
+    expectSameNames(resource, version);
+    if (conversion === undefined) expectSameFields(resource, version);
+  }
   return {
     apiVersion: apiVersionOf(CustomResourceDefinition),
     kind: CustomResourceDefinition.kind,
@@ -107,4 +114,13 @@ function expectSameNames(resource: AnyResource, other: AnyResource): void {
       throw new ResourceDefinitionError(
         `${resource.kind}: expected alsoServed to have the same ${name}, found ${other[name]} instead of ${resource[name]}`,
       );
+}
+
+function expectSameFields(resource: AnyResource, other: AnyResource): void {
+  const field = fieldThatDiffers(schemaOf(resource), schemaOf(other));
+  if (field === undefined) return;
+  const versions = `${resource.version} and ${other.version}`;
+  throw new ResourceDefinitionError(
+    `${resource.kind}: expected ${versions} to have the same fields or a conversion, found that they differ in ${field} → give the operator a convert(…) of it, or crdOf a conversion; without one the API server drops what a version does not know`,
+  );
 }
