@@ -24,6 +24,11 @@ export class ConversionError extends WebhookError {
   readonly code = "WEBHOOK_CONVERSION";
 }
 
+/** The API server was not told of a webhook, or of a conversion: nobody will ask us. Whoever installs the operator can help. */
+export class NotRegisteredError extends WebhookError {
+  readonly code = "WEBHOOK_NOT_REGISTERED";
+}
+
 /** The certificate to serve with could not be read, made or stored. */
 export class CertificateError extends WebhookError {
   readonly code = "WEBHOOK_CERTIFICATE";

@@ -45,7 +45,11 @@ describe("trust", () => {
   it("is put into configurations and conversions, and nothing else of them changes", async () => {
     const { objects, options, install, bundles } = await world();
     await install();
-    expect(await spreadTrust("PEM", options)).toEqual(["written", "written", "written"]);
+    expect(await spreadTrust("PEM", options)).toEqual([
+      { place: "ValidatingWebhookConfiguration gordon", found: "written" },
+      { place: "MutatingWebhookConfiguration gordon", found: "written" },
+      { place: "CustomResourceDefinition gordons.operator.prgcont.cz", found: "written" },
+    ]);
     expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
     expect(objects.read(CustomResourceDefinition, { name: "gordons.operator.prgcont.cz" })?.spec.names.kind).toBe("Gordon");
   });
@@ -55,7 +59,7 @@ describe("trust", () => {
     await install();
     await spreadTrust("PEM", options);
     const before = objects.calls.length;
-    expect(await spreadTrust("PEM", options)).toEqual(["there", "there", "there"]);
+    expect((await spreadTrust("PEM", options)).map(({ found }) => found)).toEqual(["there", "there", "there"]);
     expect(objects.calls.slice(before).map(({ verb }) => verb)).toEqual(["find", "find", "find"]);
   });
 
@@ -88,6 +92,36 @@ describe("trust", () => {
     expect(bundles()[0]).toBeUndefined();
     await environment.clock.advance(33_000);
     expect(bundles()[0]).toBe(base64("PEM"));
+    ending.abort();
+    await keeping;
+  });
+
+  it("is missing in a CRD that does not ask for a conversion: there would be nobody to trust us", async () => {
+    const { objects, options } = await world();
+    const { conversion: _none, ...unconverted } = crd.spec;
+    await objects.client.create(CustomResourceDefinition, { ...crd, spec: unconverted });
+    const placed = await spreadTrust("PEM", { ...options, webhooks: [convert(Gordon, {})] });
+    expect(placed).toEqual([{ place: "CustomResourceDefinition gordons.operator.prgcont.cz", found: "missing" }]);
+  });
+
+  it("says once of each place that it is missing, and again if it goes", async () => {
+    const { environment, objects, options, install } = await world();
+    const problems: unknown[] = [];
+    const ending = new AbortController();
+    const onProblem = (error: unknown) => problems.push(error);
+    const keeping = keepTrust({ ...options, environment, trust: () => "PEM", onProblem }, ending.signal);
+    await environment.clock.advance(60_000);
+    expect(problems).toMatchObject([
+      { code: "WEBHOOK_NOT_REGISTERED", message: expect.stringContaining("ValidatingWebhookConfiguration gordon") },
+      { message: expect.stringContaining("MutatingWebhookConfiguration gordon") },
+      { message: expect.stringContaining("CustomResourceDefinition gordons.operator.prgcont.cz") },
+    ]);
+    await install();
+    await environment.clock.advance(60_000);
+    expect(problems).toHaveLength(3);
+    objects.delete(MutatingWebhookConfiguration, { name: "gordon" });
+    await environment.clock.advance(60_000);
+    expect(problems).toHaveLength(4);
     ending.abort();
     await keeping;
   });

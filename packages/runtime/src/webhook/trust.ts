@@ -12,6 +12,7 @@ import {
 } from "../objects/kinds/admissionregistration.ts";
 import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
 import type { Kind, KubernetesObject, Stored } from "../objects/object.ts";
+import { NotRegisteredError } from "./errors.ts";
 import type { Webhook } from "./webhooks.ts";
 
 export interface TrustOptions {
@@ -31,15 +32,20 @@ export interface TrustKeeperOptions extends TrustOptions {
 }
 
 /** What became of one place where trust belongs. */
-type Placed = "written" | "there" | "missing";
+export interface Placed {
+  readonly place: string;
+  readonly found: "written" | "there" | "missing";
+}
 
 /** Puts this trust wherever it belongs and is not already there; says what it found in each place. */
 export async function spreadTrust(trust: string, options: TrustOptions, signal?: AbortSignal): Promise<readonly Placed[]> {
   const { client, webhooks, name } = options;
   const caBundle = Buffer.from(trust).toString("base64");
   const types = new Set(webhooks.map(({ type }) => type));
-  const put = <T extends KubernetesObject>(kind: Kind<T>, named: string, change: (object: Stored<T>) => Stored<T>) =>
-    putInto(client, kind, named, change, signal);
+  const put = async <T extends KubernetesObject>(kind: Kind<T>, named: string, change: Change<T>): Promise<Placed> => ({
+    place: `${kind.kind} ${named}`,
+    found: await putInto(client, kind, named, change, signal),
+  });
   const conversions = webhooks.filter(({ type }) => type === "convert");
   return Promise.all([
     ...(types.has("validate") ? [put(ValidatingWebhookConfiguration, name, (seen) => withBundles(seen, caBundle))] : []),
@@ -55,37 +61,52 @@ export async function keepTrust(options: TrustKeeperOptions, signal: AbortSignal
   const { environment, everyMs = 30_000 } = options;
   // Operators are often started before their configuration is applied; then the first seconds count.
   const backoff = new Backoff({ initialMs: 1_000, maxMs: everyMs, jitter: 0.1 }, environment);
+  const told = new Set<string>();
   while (!signal.aborted) {
-    const settled = await lookOnce(options, signal);
+    const settled = await lookOnce(options, told, signal);
     if (settled) backoff.reset();
     const waitMs = settled ? jittered(everyMs, 0.1, environment.random) : backoff.next();
     await environment.clock.sleep(waitMs, signal).catch(() => {}); // the loop's condition sees the abort
   }
 }
 
-/** True if it is everywhere now. */
-async function lookOnce(options: TrustKeeperOptions, signal: AbortSignal): Promise<boolean> {
+/** True if it is everywhere now. A place that is missing is told of once, until it is there and missing again. */
+async function lookOnce(options: TrustKeeperOptions, told: Set<string>, signal: AbortSignal): Promise<boolean> {
   const trust = options.trust();
   if (trust === undefined) return true;
   try {
-    return !(await spreadTrust(trust, options, signal)).includes("missing");
+    const places = await spreadTrust(trust, options, signal);
+    for (const { place, found } of places) {
+      if (found === "missing" && !told.has(place)) options.onProblem?.(notRegistered(place));
+      if (found === "missing") told.add(place);
+      else told.delete(place);
+    }
+    return places.every(({ found }) => found !== "missing");
   } catch (error) {
     if (!signal.aborted) options.onProblem?.(error);
     return false;
   }
 }
 
+const notRegistered = (place: string) =>
+  new NotRegisteredError(
+    `expected ${place} to say where our webhooks are, found that it does not → apply the operator's manifests; until then nobody asks them`,
+  );
+
+/** The object with the trust in it; the same one if it has it; undefined if there is no place for it. */
+type Change<T extends KubernetesObject> = (object: Stored<T>) => Stored<T> | undefined;
+
 async function putInto<T extends KubernetesObject>(
   client: TrustOptions["client"],
   kind: Kind<T>,
   name: string,
-  change: (object: Stored<T>) => Stored<T>,
+  change: Change<T>,
   signal: AbortSignal | undefined,
-): Promise<Placed> {
+): Promise<Placed["found"]> {
   for (;;) {
     const seen = await client.find(kind, { name }, { signal });
-    if (seen === undefined) return "missing";
-    const wanted = change(seen);
+    const wanted = seen && change(seen);
+    if (wanted === undefined) return "missing";
     if (wanted === seen) return "there";
     try {
       await client.update<T>(kind, wanted, { signal });
@@ -108,11 +129,12 @@ function withBundles<T extends ValidatingWebhookConfiguration | MutatingWebhookC
   };
 }
 
-/** A CRD that is not converted by webhook is left alone. */
-function withConversionBundle<T extends CustomResourceDefinition>(crd: T, caBundle: string): T {
+/** Undefined if the CRD is not converted by a webhook: ours is never asked, and what versions do not share is lost. */
+function withConversionBundle<T extends CustomResourceDefinition>(crd: T, caBundle: string): T | undefined {
   const { conversion } = crd.spec;
   const clientConfig: WebhookClientConfig | undefined = conversion?.webhook?.clientConfig;
-  if (conversion?.webhook === undefined || clientConfig === undefined || clientConfig.caBundle === caBundle) return crd;
+  if (conversion?.webhook === undefined || clientConfig === undefined) return undefined;
+  if (clientConfig.caBundle === caBundle) return crd;
   const webhook = { ...conversion.webhook, clientConfig: { ...clientConfig, caBundle } };
   return { ...crd, spec: { ...crd.spec, conversion: { ...conversion, webhook } } };
 }
