@@ -1,13 +1,5 @@
 // The files of deploy/, from the same values that the program runs on.
-import {
-  apiVersionOf,
-  identityLabels,
-  type ManifestFiles,
-  operator,
-  operatorManifests,
-  Service,
-  webhookConfigurations,
-} from "@memhog/runtime";
+import { apiVersionOf, type ManifestFiles, operator, operatorManifests } from "@memhog/runtime";
 import { Memcached } from "./api.ts";
 import { memcacheds } from "./memcacheds.ts";
 import { webhooks } from "./webhooks.ts";
@@ -30,19 +22,11 @@ export function manifests(): ManifestFiles {
       "with-webhooks": {
         grants: withWebhooks.grants,
         args: ["--all-namespaces", "--webhooks"],
-        ports: [{ name: "webhooks", containerPort: 9443 }],
-        objects: [service, ...webhookConfigurations(webhooks(), { name, service: { namespace, name: service.metadata.name } })],
+        webhooks: webhooks(),
       },
     },
   });
 }
-
-const service = {
-  apiVersion: apiVersionOf(Service),
-  kind: Service.kind,
-  metadata: { name: `${name}-webhook`, namespace },
-  spec: { selector: identityLabels({ name, instance: name }), ports: [{ port: 443, targetPort: "webhooks" }] },
-};
 
 const sample = {
   apiVersion: apiVersionOf(Memcached),

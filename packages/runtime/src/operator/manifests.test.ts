@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Deployment } from "../objects/kinds/apps.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Node } from "../objects/kinds/core/node.ts";
 import { may } from "../schema/access.ts";
-import { Gordon } from "../schema/seed-operators.fixture.ts";
+import { Gordon, Memcached } from "../schema/seed-operators.fixture.ts";
+import { allowed } from "../webhook/admission.ts";
+import { convert } from "../webhook/conversion.ts";
+import { validate } from "../webhook/webhooks.ts";
 import { operatorManifests } from "./manifests.ts";
 
 const options = {
@@ -11,6 +15,10 @@ const options = {
 };
 const kindsIn = (files: ReturnType<typeof operatorManifests>, path: string) =>
   (files[path] as readonly { readonly kind: string }[] | undefined)?.map(({ kind }) => kind);
+const portsIn = (files: ReturnType<typeof operatorManifests>, variant: string) => {
+  const [deployment] = files[`${variant}/deployment.yaml`] as readonly Deployment[];
+  return deployment?.spec?.template.spec?.containers[0]?.ports?.map(({ containerPort }) => containerPort);
+};
 
 describe("the manifests of an operator", () => {
   it("are a folder for kinds, one for each way to run it, and samples; each can be given to kubectl apply -k", () => {
@@ -28,12 +36,45 @@ describe("the manifests of an operator", () => {
   });
 
   it("take more variants, with flags, ports and objects of their own", () => {
-    const variant = { args: ["--webhooks"], ports: [{ containerPort: 9443 }], objects: [{ kind: "Service" }] };
-    const files = operatorManifests({ ...options, variants: { "with-webhooks": variant } });
-    expect(files["with-webhooks/deployment.yaml"]).toMatchObject([
-      { spec: { template: { spec: { containers: [{ args: ["--leader-elect", "--webhooks"] }] } } } },
+    const variant = { args: ["--loud"], ports: [{ containerPort: 7 }], objects: [{ kind: "ConfigMap" }] };
+    const files = operatorManifests({ ...options, variants: { loud: variant } });
+    expect(portsIn(files, "loud")).toEqual([8080, 8081, 7]);
+    expect(files["loud/deployment.yaml"]).toMatchObject([
+      { spec: { template: { spec: { containers: [{ args: ["--leader-elect", "--loud"] }] } } } },
     ]);
-    expect(kindsIn(files, "with-webhooks/webhooks.yaml")).toEqual(["Service"]);
+    expect(kindsIn(files, "loud/objects.yaml")).toEqual(["ConfigMap"]);
+  });
+
+  it("lead to the webhooks of a variant, on its port, and to those who are ready only", () => {
+    const files = operatorManifests({ ...options, variants: { asked: { webhooks: [validate(Gordon, () => allowed())] } } });
+    expect(portsIn(files, "asked")).toEqual([8080, 8081, 9443]);
+    expect(kindsIn(files, "asked/webhooks.yaml")).toEqual(["Service", "ValidatingWebhookConfiguration"]);
+    expect(files["asked/webhooks.yaml"]?.[0]).toMatchObject({
+      metadata: { name: "gordon-operator-webhook", namespace: "here" },
+      spec: { ports: [{ port: 443, targetPort: "webhooks" }] },
+    });
+    expect(JSON.stringify(files)).not.toContain("publishNotReadyAddresses");
+    expect(files).not.toHaveProperty(["operator/webhooks.yaml"]);
+  });
+
+  it("of a kind that is converted say so in its CRD, and lead also to who is not ready: to be that takes a conversion", () => {
+    const files = operatorManifests({ ...options, resources: [Gordon, Memcached], webhooks: [convert(Gordon, {})] });
+    const service = { namespace: "here", name: "gordon-operator-webhook", path: "/convert" };
+    expect(files["crd/gordons.yaml"]).toMatchObject([
+      { spec: { conversion: { strategy: "Webhook", webhook: { clientConfig: { service } } } } },
+    ]);
+    expect(files["crd/memcacheds.yaml"]?.[0]).not.toHaveProperty("spec.conversion");
+    for (const variant of ["operator", "cluster-wide"]) {
+      expect(kindsIn(files, `${variant}/webhooks.yaml`)).toEqual(["Service"]);
+      expect(files[`${variant}/webhooks.yaml`]).toMatchObject([{ spec: { publishNotReadyAddresses: true } }]);
+    }
+  });
+
+  it("refuse to convert from a namespace that the CRD does not name", () => {
+    const variants = { elsewhere: { namespace: "gordon-system" } };
+    expect(() => operatorManifests({ ...options, variants, webhooks: [convert(Gordon, {})] })).toThrow(
+      "expected every variant to run in here, where the CRD looks for the conversion, found one in gordon-system",
+    );
   });
 
   it("keep what needs the whole cluster out of the variant that has Roles and nothing else", () => {

@@ -12,17 +12,33 @@ import type { Container } from "../objects/kinds/core/container.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
 import { apiVersionOf, type KubernetesObject } from "../objects/object.ts";
 import type { Grant } from "../schema/access.ts";
-import { crdOf } from "../schema/custom-resource-definition.ts";
+import { crdOf, type NamedCrd } from "../schema/custom-resource-definition.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
 import type { ManifestFiles } from "../schema/drift.ts";
 import { rolesFor } from "../schema/rbac.ts";
-import { deploymentOf, disruptionBudgetOf, labelsOf, metricsServiceOf, type ProgramOptions } from "./program-manifests.ts";
+import { conversionFor, webhookConfigurations } from "../webhook/configuration.ts";
+import type { Webhook } from "../webhook/webhooks.ts";
+import { OperatorOptionsError } from "./errors.ts";
+import {
+  deploymentOf,
+  disruptionBudgetOf,
+  labelsOf,
+  metricsServiceOf,
+  type ProgramOptions,
+  webhookServiceOf,
+} from "./program-manifests.ts";
+import { usualWebhookAddress, webhookPort } from "./webhook-address.ts";
 
 export interface OperatorManifestsOptions extends ProgramOptions {
   /** Its kinds. */
   readonly resources: readonly AnyResource[];
   /** What it may do: `operator(…).grants`. */
   readonly grants: readonly Grant[];
+  /**
+   * What it serves: their Service, their configurations and the conversion of its kinds are made of it. A `convert(…)` belongs
+   * here and not to a variant: all variants share one CRD, so all must serve it. @default none
+   */
+  readonly webhooks?: readonly Webhook[];
   /** Objects to try it with, by file name. */
   readonly samples: Readonly<Record<string, object>>;
   /** More ways to run it, each a folder of its own beside the two that every operator has; or those two, told otherwise. */
@@ -43,16 +59,18 @@ export interface Variant {
   readonly namespace?: string;
   /** Flags, beside --leader-elect. */
   readonly args?: readonly string[];
-  /** Ports of the container, beside those of metrics and probes. */
+  /** What it serves. @default those of the operator */
+  readonly webhooks?: readonly Webhook[];
+  /** Ports of the container, beside those of metrics, probes and webhooks. */
   readonly ports?: Container["ports"];
-  /** What else it needs: Services, webhook configurations. */
+  /** What else it needs. */
   readonly objects?: readonly KubernetesObject[];
 }
 
 /** What should be in an operator's deploy folder. */
 export function operatorManifests(options: OperatorManifestsOptions): ManifestFiles {
   const { resources, samples, variants = {}, components = {} } = options;
-  const crds = Object.fromEntries(resources.map((resource) => [`${resource.plural}.yaml`, [crdOf(resource)]]));
+  const crds = Object.fromEntries(resources.map((resource) => [`${resource.plural}.yaml`, [convertedCrdOf(resource, options)]]));
   const all = { operator: { namespaces: "own" }, "cluster-wide": { args: ["--all-namespaces"] }, ...variants } as const;
   return {
     "kustomization.yaml": [kustomization("crd", "operator")],
@@ -63,21 +81,47 @@ export function operatorManifests(options: OperatorManifestsOptions): ManifestFi
   };
 }
 
+function convertedCrdOf(resource: AnyResource, options: OperatorManifestsOptions): NamedCrd {
+  const { name, namespace = "default", webhooks = [] } = options;
+  const conversion = conversionFor(resource, webhooks, usualWebhookAddress(name, namespace));
+  return crdOf(resource, conversion && { conversion });
+}
+
 function variantFiles(variant: Variant, options: OperatorManifestsOptions): ManifestFiles {
-  const { namespace = options.namespace ?? "default" } = variant;
+  const { namespace = options.namespace ?? "default", webhooks = options.webhooks ?? [] } = variant;
   const { name, replicas = 1, metricsService = false } = options;
-  const { grants = options.grants, namespaces = "all", objects = [] } = variant;
+  const { grants = options.grants, namespaces = "all", objects = [], ports = [] } = variant;
+  expectHomeOfConversion(namespace, options);
   // What needs the whole cluster (nodes) is not for the variant that has Roles and nothing else.
   const where = namespaces === "own" ? { namespaces: [namespace], clusterKinds: false } : { namespaces };
   const files = {
     ...(variant.namespace !== undefined && { "namespace.yaml": [restrictedNamespace(variant.namespace)] }),
     "rbac.yaml": rolesFor(grants, { name, namespace, ...where, labels: labelsOf(name) }),
-    "deployment.yaml": [deploymentOf({ ...options, namespace }, variant)],
+    "deployment.yaml": [
+      deploymentOf({ ...options, namespace }, { ...variant, ports: [...(webhooks.length > 0 ? [webhookPort] : []), ...ports] }),
+    ],
     ...(replicas > 1 && { "disruption-budget.yaml": [disruptionBudgetOf(name, namespace)] }),
     ...(metricsService && { "service.yaml": [metricsServiceOf(name, namespace)] }),
-    ...(objects.length > 0 && { "webhooks.yaml": objects }),
+    ...(webhooks.length > 0 && { "webhooks.yaml": webhookObjects(name, namespace, webhooks) }),
+    ...(objects.length > 0 && { "objects.yaml": objects }),
   };
   return { "kustomization.yaml": [kustomization(...Object.keys(files))], ...files };
+}
+
+function webhookObjects(name: string, namespace: string, webhooks: readonly Webhook[]): readonly KubernetesObject[] {
+  const configurations = webhookConfigurations(webhooks, { name, ...usualWebhookAddress(name, namespace) });
+  return [webhookServiceOf(name, namespace, webhooks), ...configurations];
+}
+
+/** A CRD names one Service, in one namespace: an operator elsewhere would never be asked. */
+function expectHomeOfConversion(
+  namespace: string,
+  { name, namespace: home = "default", webhooks = [] }: OperatorManifestsOptions,
+): void {
+  if (namespace === home || webhooks.every(({ type }) => type !== "convert")) return;
+  throw new OperatorOptionsError(
+    `${name}: expected every variant to run in ${home}, where the CRD looks for the conversion, found one in ${namespace} → set namespace for all of them`,
+  );
 }
 
 function restrictedNamespace(name: string): KubernetesObject {

@@ -9,7 +9,9 @@
 import { abortable, timeoutSignal } from "../concurrency/abort.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import type { Grant } from "../schema/access.ts";
+import type { AnyResource } from "../schema/define-resource.ts";
 import { installCrds } from "../schema/install.ts";
+import { conversionFor } from "../webhook/configuration.ts";
 import { type Connection, connectTo } from "./connection.ts";
 import { listenAt, onlyFromHere } from "./endpoints.ts";
 import { StoppingError } from "./errors.ts";
@@ -22,7 +24,7 @@ import { makeLogger } from "./logs.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import { type OperatorOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
-import { startWebhooks } from "./start-webhooks.ts";
+import { addressOf, startWebhooks } from "./start-webhooks.ts";
 import { Team } from "./team.ts";
 
 /**
@@ -183,10 +185,15 @@ export class Operator {
     this.#log.info(this.ports, "listening");
   }
 
-  async #installCrds({ client }: Connection, stop: AbortSignal): Promise<void> {
-    const { installCrds: resources, environment, name } = this.#options;
+  async #installCrds({ client, home }: Connection, stop: AbortSignal): Promise<void> {
+    const { installCrds: resources, webhooks, environment, name } = this.#options;
     if (resources.length === 0) return;
-    await installCrds(client, resources, { clock: environment.clock, fieldManager: name, signal: stop });
+    const install = async (resource: AnyResource) => {
+      const conversion = conversionFor(resource, webhooks, addressOf(this.#options, home));
+      const options = { clock: environment.clock, fieldManager: name, signal: stop, ...(conversion && { conversion }) };
+      await installCrds(client, [resource], options);
+    };
+    await Promise.all(resources.map(install));
     this.#log.info({ kinds: resources.map(({ kind }) => kind) }, "definitions installed");
   }
 

@@ -6,6 +6,8 @@ import { Service } from "../objects/kinds/core/service.ts";
 import { PodDisruptionBudget } from "../objects/kinds/policy.ts";
 import { apiVersionOf, type KubernetesObject } from "../objects/object.ts";
 import { identityLabels, recommendedLabels } from "../objects/recommended-labels.ts";
+import type { Webhook } from "../webhook/webhooks.ts";
+import { usualWebhookAddress, webhookPort } from "./webhook-address.ts";
 
 export interface ProgramOptions {
   /** The operator's: of the Deployment, the service account, the Roles. */
@@ -88,6 +90,25 @@ export function disruptionBudgetOf(name: string, namespace: string): KubernetesO
     kind: PodDisruptionBudget.kind,
     metadata: { name, namespace, labels: labelsOf(name) },
     spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
+  } as KubernetesObject;
+}
+
+/**
+ * The way to the webhooks. Where a kind is converted it leads to pods that are not ready, too: they are ready when their caches
+ * are synced, and to list the kind takes a conversion, so otherwise nobody would ever be. Admission alone can wait, and fares
+ * better with those that are ready.
+ */
+export function webhookServiceOf(name: string, namespace: string, webhooks: readonly Webhook[]): KubernetesObject {
+  const converts = webhooks.some(({ type }) => type === "convert");
+  return {
+    apiVersion: apiVersionOf(Service),
+    kind: Service.kind,
+    metadata: { name: usualWebhookAddress(name, namespace).service.name, namespace, labels: labelsOf(name) },
+    spec: {
+      selector: selectorOf(name),
+      ports: [{ name: webhookPort.name, port: 443, targetPort: webhookPort.name }],
+      ...(converts && { publishNotReadyAddresses: true }),
+    },
   } as KubernetesObject;
 }
 

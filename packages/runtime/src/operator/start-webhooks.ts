@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Logger } from "../concurrency/logger.ts";
 import type { CertificateSource } from "../webhook/certificate-source.ts";
-import { namesOf } from "../webhook/configuration.ts";
+import { namesOf, type WebhookAddress } from "../webhook/configuration.ts";
 import { fileCertificates } from "../webhook/file-certificates.ts";
 import { selfMadeCertificates } from "../webhook/self-made.ts";
 import { type RunningWebhooks, serveWebhooks } from "../webhook/serve-webhooks.ts";
@@ -10,6 +10,7 @@ import type { Connection } from "./connection.ts";
 import { certificateSecretOf } from "./grants.ts";
 import { type OperatorMetrics, webhookMetrics } from "./metrics.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { usualWebhookAddress } from "./webhook-address.ts";
 
 export interface WebhookTools {
   readonly connection: Connection;
@@ -25,7 +26,7 @@ export async function startWebhooks(
 ): Promise<RunningWebhooks> {
   const { name, webhooks, webhookServer, environment } = options;
   const { connection, metrics, log } = tools;
-  const onProblem = (err: unknown) => log.warn({ err }, "webhook certificates: trying again");
+  const onProblem = (err: unknown) => log.warn({ err }, "webhooks: not as it should be; trying again");
   const given = webhookServer.certificates ?? certificatesInFolder(options, onProblem);
   const running = await serveWebhooks(
     {
@@ -40,6 +41,11 @@ export async function startWebhooks(
   );
   log.info({ port: running.port, paths: webhooks.map(({ path }) => path) }, "serving webhooks");
   return running;
+}
+
+/** How the API server reaches them. */
+export function addressOf({ name, webhookServer }: ResolvedOptions, home: string): WebhookAddress {
+  return webhookServer.address ?? usualWebhookAddress(name, home);
 }
 
 function certificatesInFolder(
@@ -57,8 +63,8 @@ function ownCertificates(
   { client, home }: Connection,
   onProblem: (err: unknown) => void,
 ): CertificateSource {
-  const { name, webhookServer, environment } = options;
-  const address = webhookServer.address ?? { service: { namespace: home, name: `${name}-webhook` } };
+  const { name, environment } = options;
+  const address = addressOf(options, home);
   const secret = { namespace: home, name: certificateSecretOf(name) };
   return selfMadeCertificates({ name, names: namesOf(address), shared: { client, secret }, environment, onProblem });
 }

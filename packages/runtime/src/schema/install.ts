@@ -28,7 +28,8 @@ const pollMs = 100;
 
 /**
  * Applies the definitions, creating or changing them, and returns when all are served: when their objects can be listed,
- * which is a moment after the server says that they are established ("storage is (re)initializing").
+ * which is a moment after the server says that they are established ("storage is (re)initializing"). Those with a conversion
+ * are not listed: they may need whoever waits here.
  *
  * @throws CrdNotEstablishedError if one is refused its names, is being deleted, or takes longer than `timeoutMs`
  */
@@ -50,7 +51,8 @@ export async function installCrds(
       // They are ours: a field that somebody else changed is taken back.
       const applied = await client.apply(CustomResourceDefinition, crd, { fieldManager, force: true, signal: limit.signal });
       await established(client, { ...applied, metadata: { ...applied.metadata, name: crd.metadata.name } }, clock, limit.signal);
-      await listable(client, resource, clock, limit.signal);
+      // To list what is converted may take our own webhook, which is not served yet; the caches ask until it is.
+      if (options.conversion === undefined) await listable(client, resource, clock, limit.signal);
     }),
   );
 }

@@ -65,6 +65,14 @@ export function conversionThrough(
   return { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig("/convert", options) } };
 }
 
+/** The same if there is one among these webhooks that converts the kind; undefined if all its versions have the same fields. */
+export function conversionFor(kind: Kind, webhooks: readonly Webhook[], address: WebhookAddress) {
+  const isConverted = webhooks.some((each) => each.type === "convert" && isSameKind(each.kind, kind));
+  return isConverted ? conversionThrough(address) : undefined;
+}
+
+const isSameKind = (a: Kind, b: Kind): boolean => a.kind === b.kind && a.group === b.group;
+
 /** The names by which the API server calls such an address; a certificate must cover them. */
 export function namesOf({ service, url }: WebhookAddress): readonly string[] {
   const ofUrl = url === undefined ? [] : [new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")];
