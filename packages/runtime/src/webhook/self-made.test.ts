@@ -84,6 +84,18 @@ describe("certificates of our own making, shared by replicas", () => {
     await end();
   });
 
+  it("come back as they were when somebody deletes the Secret: callers trust nothing else", async () => {
+    const { environment, objects, shown, end } = replicas(2);
+    await environment.clock.advance(0);
+    const before = [...shown];
+    const kept = objects.read(Secret, secret)?.data;
+    objects.delete(Secret, secret);
+    await environment.clock.advance(70_000);
+    expect(shown).toEqual(before);
+    expect(objects.read(Secret, secret)?.data).toEqual(kept);
+    await end();
+  });
+
   it("replace what cannot be read, without touching other keys of the Secret", async () => {
     const { environment, objects, shown, end } = replicas(1);
     await environment.clock.advance(0);

@@ -39,13 +39,12 @@ export function selfMadeCertificates(options: SelfMadeCertificatesOptions): Cert
   const store = shared === undefined ? memoryStore() : secretStore(shared.client, shared.secret, options.name);
   return async function* (signal) {
     const backoff = new Backoff({ initialMs: 500, maxMs: everyMs, jitter: 0.5 }, environment);
-    let shown: ServingCertificate | undefined;
+    let last: CertificateState | undefined;
     while (!signal.aborted) {
-      const found = await settle(store, options, signal).catch((error: unknown) => problem(error, options, signal));
-      if (found !== undefined && !same(found, shown)) {
-        shown = found;
-        yield found;
-      }
+      const found = await settle(store, last, options, signal).catch((error: unknown) => problem(error, options, signal));
+      const shown = last;
+      last = found ?? last;
+      if (found !== undefined && !same(shownOf(found), shown && shownOf(shown))) yield shownOf(found);
       if (found !== undefined) backoff.reset();
       const waitMs = found === undefined ? backoff.next() : jittered(everyMs, 0.1, environment.random);
       await environment.clock.sleep(waitMs, signal).catch(() => {}); // the loop's condition sees the abort
@@ -53,19 +52,24 @@ export function selfMadeCertificates(options: SelfMadeCertificatesOptions): Cert
   };
 }
 
-/** Reads, renews what is due, and says what to show. Loses races gladly, but not for ever. */
+/**
+ * Reads, renews what is due, and says what there is now. Loses races gladly, but not for ever. What is gone from the store is put
+ * back as we last knew it: with an authority made anew, each replica would be refused until all have it and the API server, too.
+ * Whoever wants new ones (a key got out) deletes the Secret while no replica runs.
+ */
 async function settle(
   store: CertificateStore,
+  last: CertificateState | undefined,
   options: SelfMadeCertificatesOptions,
   signal: AbortSignal,
-): Promise<ServingCertificate> {
+): Promise<CertificateState> {
   for (let lost = 0; ; lost += 1) {
     const kept = await store.read(signal);
-    const state = rotated(kept?.state, options, options.environment);
-    if (state === kept?.state) return shownOf(state);
+    const state = rotated(kept?.state ?? last, options, options.environment);
+    if (state === kept?.state) return state;
     try {
       await store.write(state, kept, signal);
-      return shownOf(state);
+      return state;
     } catch (error) {
       const somebodyWasFirst = error instanceof ConflictError || error instanceof AlreadyExistsError;
       if (!somebodyWasFirst || lost === 5) throw error;

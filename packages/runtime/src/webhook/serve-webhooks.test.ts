@@ -10,6 +10,7 @@ import { allowed } from "./admission.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
 import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
 import { webhookConfigurations } from "./configuration.ts";
+import { selfMadeCertificates } from "./self-made.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 import { validate } from "./webhooks.ts";
 
@@ -83,6 +84,69 @@ describe("webhooks that are served", () => {
     const stored = objects.read(ValidatingWebhookConfiguration, { name: "gordon" })?.webhooks?.[0]?.clientConfig.caBundle;
     expect(Buffer.from(stored ?? "", "base64").toString()).toBe(next.certificate);
     await running.close();
+  });
+
+  it("go on to show a certificate that is trusted and good while the next one cannot be made trusted", async () => {
+    const [old, next] = [authority(), authority()];
+    const objects = new ObjectsInMemory();
+    const environment = manualEnvironment({ now: real.clock.now() });
+    const problems: unknown[] = [];
+    const { source, give } = byHand(signedBy(old));
+    const running = await serveWebhooks(
+      {
+        ...{
+          webhooks,
+          certificates: source,
+          environment,
+          host: "127.0.0.1",
+          port: 0,
+          onProblem: (error) => problems.push(error),
+        },
+        trust: { client: objects.client, name: "gordon" },
+      },
+      new AbortController().signal,
+    );
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    give(signedBy(next));
+    await environment.clock.advance(60_000);
+    expect(problems.length).toBeGreaterThan(1);
+    expect(await isTrusted(running.port, old)).toBe(true);
+    objects.before = () => {};
+    await environment.clock.advance(60_000);
+    expect(await isTrusted(running.port, next)).toBe(true);
+    await running.close();
+  });
+
+  it("show the next certificate untrusted rather than one that has ended", async () => {
+    const [old, next] = [authority(), authority()];
+    const objects = new ObjectsInMemory();
+    const environment = manualEnvironment({ now: real.clock.now() });
+    const { source, give } = byHand(signedBy(old));
+    const trust = { client: objects.client, name: "gordon" };
+    const options = { webhooks, certificates: source, environment, host: "127.0.0.1", port: 0, trust };
+    const running = await serveWebhooks(options, new AbortController().signal);
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    give(signedBy(next));
+    await environment.clock.advance(3_700_000);
+    expect(await isTrusted(running.port, next)).toBe(true);
+    await running.close();
+  });
+
+  it("are not missed by who is asked to stop while there is no certificate", async () => {
+    const asked = new AbortController();
+    const environment = manualEnvironment();
+    const { client } = new ObjectsInMemory();
+    const unreadable = { ...client, find: () => Promise.reject(new Error("connection refused")) };
+    const shared = { client: unreadable, secret: { namespace: "apps", name: "gordon" } };
+    const certificates = selfMadeCertificates({ name: "gordon", names: ["localhost"], environment, shared });
+    const options = { webhooks, certificates, environment, host: "127.0.0.1", port: 0 };
+    const serving = serveWebhooks(options, asked.signal);
+    asked.abort(new Error("asked to stop"));
+    await expect(serving).rejects.toBe(asked.signal.reason);
   });
 
   it("say so when there is no certificate to begin with", async () => {

@@ -7,7 +7,9 @@
 //                                     (certificates.ts and der.ts make them, rotation.ts says when, secret-store.ts shares them)
 //     trust.ts                        caBundle, kept where it belongs
 import type { Client } from "../client/client.ts";
+import { Backoff } from "../concurrency/backoff.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import { validityOf } from "./certificates.ts";
 import { CertificateError } from "./errors.ts";
 import { WebhookServer, type WebhookServerOptions } from "./server.ts";
 import { keepTrust, spreadTrust } from "./trust.ts";
@@ -31,10 +33,13 @@ export async function serveWebhooks(options: ServeWebhooksOptions, signal: Abort
   const ending = new AbortController();
   const over = () => ending.abort();
   signal.addEventListener("abort", over, { once: true });
+  if (signal.aborted) over();
   const certificates = options.certificates(ending.signal)[Symbol.asyncIterator]();
   const first = await certificates.next();
-  if (first.done === true)
-    throw new CertificateError("expected a certificate to serve webhooks with, found none", { cause: signal.reason });
+  if (first.done === true) {
+    signal.throwIfAborted(); // asked to stop while the certificate could not be had
+    throw new CertificateError("expected a certificate to serve webhooks with, found none");
+  }
   const server = new WebhookServer(options);
   await server.start(first.value);
   const background = keepUp(options, server, first.value, certificates, ending.signal);
@@ -62,14 +67,35 @@ async function keepUp(
   const keeper = { webhooks, environment, trust: () => shown.trust, ...(onProblem && { onProblem }) };
   const keeping = trust === undefined ? undefined : keepTrust({ ...keeper, ...trust }, signal);
   for (let next = await later.next(); next.done !== true; next = await later.next()) {
+    const before = shown;
     shown = next.value;
-    try {
-      // Trust first: a caller that has not heard of a new authority would refuse what it signed.
-      if (trust !== undefined && shown.trust !== undefined) await spreadTrust(shown.trust, { webhooks, ...trust }, signal);
-    } catch (error) {
-      onProblem?.(error);
-    }
-    server.use(shown);
+    await untilTrusted(shown, before, options, signal);
+    if (!signal.aborted) server.use(shown);
   }
   await keeping;
+}
+
+/**
+ * Trust first: a caller that has not heard of a new authority would refuse what it signed. If it cannot be told, the certificate
+ * before is good until it ends; then the next one can only be better.
+ */
+async function untilTrusted(
+  next: ServingCertificate,
+  before: ServingCertificate,
+  { trust, webhooks, environment, onProblem }: ServeWebhooksOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (trust === undefined || next.trust === undefined) return;
+  const { clock } = environment;
+  const backoff = new Backoff({ initialMs: 1_000, maxMs: 30_000, jitter: 0.1 }, environment);
+  while (!signal.aborted) {
+    try {
+      await spreadTrust(next.trust, { webhooks, ...trust }, signal);
+      return;
+    } catch (error) {
+      if (!signal.aborted) onProblem?.(error);
+    }
+    if (clock.now() >= validityOf(before.certificate).untilMs) return;
+    await clock.sleep(backoff.next(), signal).catch(() => {}); // the loop's condition sees the abort
+  }
 }
