@@ -63,6 +63,28 @@ describe("a conversion", () => {
     });
   });
 
+  it("that has a bug says which step failed, and leaves what happened inside to the log", () => {
+    const bug = new TypeError("Cannot read properties of undefined (reading 'b')");
+    const buggy = convert(Gordon, {
+      v1alpha1: {
+        v1: () => {
+          throw bug;
+        },
+      },
+    });
+    const reported: unknown[] = [];
+    const answer = answerConversion(
+      { uid: "7", desiredAPIVersion: "operator.prgcont.cz/v1", objects: [gordon("v1alpha1", {})] },
+      [buggy],
+      (error) => reported.push(error),
+    );
+    expect(answer.result).toEqual({
+      status: "Failure",
+      message: "expected to convert Gordon g from v1alpha1 to v1, found that this step fails; the operator's log says why",
+    });
+    expect(reported).toMatchObject([{ code: "WEBHOOK_CONVERSION", cause: bug }]);
+  });
+
   it("fails for a kind nobody converts", () => {
     const stranger = { apiVersion: "operator.prgcont.cz/v1", kind: "Nodrog" };
     expect(ask("v1", stranger).result).toMatchObject({ status: "Failure", message: expect.stringContaining("Nodrog") });

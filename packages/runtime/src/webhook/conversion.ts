@@ -8,7 +8,7 @@
 //     })
 //
 // Steps must lose nothing: what an older version has no field for belongs into an annotation.
-import type { Kind, KubernetesObject } from "../objects/object.ts";
+import { type Kind, type KubernetesObject, keyOf } from "../objects/object.ts";
 import { ConversionError } from "./errors.ts";
 
 /** One step from a version to another; it need not set apiVersion. Steps may say what they take more narrowly than this. */
@@ -54,15 +54,20 @@ export function convert(kind: Kind, steps: ConversionSteps): ConversionWebhook {
   };
 }
 
-/** Answers for all kinds at once. All objects or none: the API server wants no half answers. */
-export function answerConversion(request: ConversionRequest, webhooks: readonly ConversionWebhook[]): ConversionResponse {
+/** Answers for all kinds at once. All objects or none: the API server wants no half answers. `report` is told why there is none. */
+export function answerConversion(
+  request: ConversionRequest,
+  webhooks: readonly ConversionWebhook[],
+  report?: (error: unknown) => void,
+): ConversionResponse {
   const { uid, desiredAPIVersion, objects } = request;
   const version = desiredAPIVersion.slice(desiredAPIVersion.indexOf("/") + 1);
   try {
     const convertedObjects = objects.map((object) => webhookFor(object, webhooks).convert(object, version));
     return { uid, result: { status: "Success" }, convertedObjects };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    report?.(error);
+    const message = error instanceof ConversionError ? error.message : "the conversion failed; the operator's log says why";
     return { uid, result: { status: "Failure", message }, convertedObjects: [] };
   }
 }
@@ -77,7 +82,25 @@ function webhookFor(object: KubernetesObject, webhooks: readonly ConversionWebho
 
 function stepTo(object: KubernetesObject, version: string, kind: Kind, steps: ConversionSteps): KubernetesObject {
   const step = steps[versionOf(object)]?.[version];
-  return { ...(step?.(object) ?? object), apiVersion: `${kind.group}/${version}`, kind: kind.kind };
+  return {
+    ...(step === undefined ? object : taken(step, object, version)),
+    apiVersion: `${kind.group}/${version}`,
+    kind: kind.kind,
+  };
+}
+
+/** Whoever asked for the object reads the message: it names the conversion, and leaves what went wrong inside to the log. */
+function taken(step: ConversionStep, object: KubernetesObject, version: string): KubernetesObject {
+  try {
+    return step(object) ?? object;
+  } catch (cause) {
+    const { namespace, name = "" } = object.metadata ?? {};
+    const what = `${object.kind} ${keyOf({ name, ...(namespace !== undefined && { namespace }) })}`;
+    throw new ConversionError(
+      `expected to convert ${what} from ${versionOf(object)} to ${version}, found that this step fails; the operator's log says why`,
+      { cause },
+    );
+  }
 }
 
 /** The API server refuses a conversion that touches more of the metadata than labels and annotations. */

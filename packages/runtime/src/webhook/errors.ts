@@ -19,7 +19,7 @@ export class BadReviewError extends WebhookError {
   readonly code = "WEBHOOK_BAD_REVIEW";
 }
 
-/** There is no way from the version an object has to the version it is wanted in. */
+/** There is no way from the version an object has to the version it is wanted in, or a step of it failed (`cause`). */
 export class ConversionError extends WebhookError {
   readonly code = "WEBHOOK_CONVERSION";
 }

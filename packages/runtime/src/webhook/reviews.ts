@@ -8,8 +8,11 @@ import type { AdmissionWebhook, Webhook } from "./webhooks.ts";
 /** Answers one parsed review with another. */
 export type Reviewer = (review: unknown, signal: AbortSignal) => Promise<object>;
 
+/** Told of what went wrong though it was answered: the answer to a conversion says that it failed, and not why. */
+export type FailureReport = (path: string, error: unknown) => void;
+
 /** Path → who answers there. Complains at once about two webhooks on one path: one of them would never be asked. */
-export function reviewersOf(webhooks: readonly Webhook[]): ReadonlyMap<string, Reviewer> {
+export function reviewersOf(webhooks: readonly Webhook[], report?: FailureReport): ReadonlyMap<string, Reviewer> {
   const conversions = webhooks.filter((webhook) => webhook.type === "convert");
   const admissions = webhooks.filter((webhook) => webhook.type !== "convert");
   const reviewers = new Map<string, Reviewer>();
@@ -20,7 +23,10 @@ export function reviewersOf(webhooks: readonly Webhook[]): ReadonlyMap<string, R
   if (conversions.length > 0) {
     reviewers.set("/convert", async (review) => {
       const request = requestIn(review, "ConversionReview", "objects") as unknown as ConversionRequest;
-      return answerWith(review, answerConversion(request, conversions));
+      return answerWith(
+        review,
+        answerConversion(request, conversions, (error) => report?.("/convert", error)),
+      );
     });
   }
   return reviewers;
