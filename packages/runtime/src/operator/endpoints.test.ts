@@ -29,6 +29,7 @@ describe("endpoints", () => {
     expect(await read(endpoint, "/metrics")).toEqual({ status: 200, text: "up 1\n" });
     expect(await read(endpoint, "/elsewhere")).toEqual({ status: 404, text: "expected one of /metrics\n" });
     expect((await read(endpoint, "/constructor")).status).toBe(404);
+    expect(await read(endpoint, "//")).toEqual({ status: 400, text: "expected a path\n" });
   });
 
   it("are switched off by 0", async () => expect(await listenAt("0", {})).toBeUndefined());

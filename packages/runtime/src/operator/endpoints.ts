@@ -49,7 +49,8 @@ export async function listenAt(address: string, routes: Readonly<Record<string, 
 }
 
 async function replyTo(request: IncomingMessage, routes: Readonly<Record<string, Route>>): Promise<Reply> {
-  const url = new URL(request.url ?? "/", "http://operator");
+  const url = URL.parse(request.url ?? "/", "http://operator"); // null for what is none, like //
+  if (url === null) return { status: 400, body: "expected a path\n" };
   const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
   if (route === undefined) return { status: 404, body: `expected one of ${Object.keys(routes).join(", ")}\n` };
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, body: "expected GET\n" };

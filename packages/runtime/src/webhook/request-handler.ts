@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { abortable, DeadlineExceededError, timeoutSignal } from "../concurrency/abort.ts";
-import { BadReviewError } from "./errors.ts";
+import { BadReviewError, WebhookError } from "./errors.ts";
 import { type Reviewer, reviewersOf } from "./reviews.ts";
 import type { WebhookServerOptions } from "./server.ts";
 
@@ -17,7 +17,8 @@ interface Answer {
 }
 
 /** A request that is answered with an error status; everything else that is thrown is a 500. */
-class Refused extends Error {
+class Refused extends WebhookError {
+  readonly code = "WEBHOOK_REFUSED";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -30,10 +31,11 @@ class Refused extends Error {
 /** Handles requests; `idle` resolves when none is under way. */
 export function requestHandler(options: WebhookServerOptions) {
   const { maxConcurrent = 100, reporter, environment } = options;
-  const reviewers = reviewersOf(options.webhooks);
+  const reviewers = reviewersOf(options.webhooks, (path, error) => reporter?.failed?.(path, error));
   const underWay = new Set<Promise<void>>();
 
-  async function answer(request: Request, url: URL): Promise<Answer> {
+  async function answer(request: Request, url: URL | null): Promise<Answer> {
+    if (url === null) throw new Refused(400, "expected a path");
     const reviewer = reviewers.get(url.pathname);
     if (reviewer === undefined) throw new Refused(404, `expected one of ${[...reviewers.keys()].join(", ")}`);
     if (request.method !== "POST") throw new Refused(405, "expected POST", { allow: "POST" });
@@ -43,8 +45,9 @@ export function requestHandler(options: WebhookServerOptions) {
   }
 
   async function handleCounted(request: Request, response: Response): Promise<void> {
-    const url = new URL(request.url ?? "/", "https://webhook");
-    const path = reviewers.has(url.pathname) ? url.pathname : "unknown"; // a label per path a stranger tries would never end
+    const url = URL.parse(request.url ?? "/", "https://webhook"); // null for what is none, like //
+    // A label per path that a stranger tries would never end.
+    const path = url !== null && reviewers.has(url.pathname) ? url.pathname : "unknown";
     const begunAt = environment.clock.monotonic();
     reporter?.started?.(path);
     const outcome = await answer(request, url).catch((error: unknown) => failure(error, () => reporter?.failed?.(path, error)));
@@ -65,7 +68,7 @@ export function requestHandler(options: WebhookServerOptions) {
 
 /** Reads, reviews and answers within the time the API server said it would wait (`?timeout=5s`). */
 async function review(request: Request, url: URL, reviewer: Reviewer, options: WebhookServerOptions): Promise<object> {
-  const { timeoutSeconds = 10, maxBodyBytes = 3 * 1024 * 1024, environment } = options;
+  const { timeoutSeconds = 10, maxBodyBytes = 7 * 1024 * 1024, environment } = options;
   const seconds = Number(/^(\d+)s$/.exec(url.searchParams.get("timeout") ?? "")?.[1] ?? timeoutSeconds);
   using limit = timeoutSignal({ clock: environment.clock, timeoutMs: seconds * 1000, what: `review at ${url.pathname}` });
   const body = await abortable(readBody(request, maxBodyBytes), limit.signal);
@@ -78,7 +81,7 @@ async function readBody(request: Request, maxBytes: number): Promise<string> {
   // Leaving the loop must not destroy the request: its connection still has to carry the refusal.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new Refused(413, `expected at most ${maxBytes} bytes`, { connection: "close" });
+    if (size > maxBytes) throw new Refused(413, `expected at most ${maxBytes} bytes (maxBodyBytes)`, { connection: "close" });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -93,7 +96,11 @@ function parsed(body: string): unknown {
 }
 
 function failure(error: unknown, report: () => void): Answer {
-  if (error instanceof Refused) return { status: error.status, body: error.message, headers: error.headers };
+  if (error instanceof Refused) {
+    // Strangers try paths and the API server tries again; but a review that is too large never passes, and somebody has to know.
+    if (error.status === 413) report();
+    return { status: error.status, body: error.message, headers: error.headers };
+  }
   if (error instanceof BadReviewError) return { status: 400, body: error.message };
   report();
   if (error instanceof DeadlineExceededError) return { status: 504, body: "the webhook took too long" };

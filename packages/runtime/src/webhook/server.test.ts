@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { Agent, request } from "node:https";
+import { connect } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
@@ -8,6 +9,7 @@ import { systemEnvironment } from "../concurrency/system-environment.ts";
 import type { Kind } from "../objects/object.ts";
 import { allowed, denied } from "./admission.ts";
 import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
+import { convert } from "./conversion.ts";
 import { WebhookServer, type WebhookServerOptions } from "./server.ts";
 import { type Validator, validate } from "./webhooks.ts";
 
@@ -102,11 +104,20 @@ describe("the webhook server", () => {
     { name: "a GET", given: { method: "GET", body: "" }, status: 405 },
     { name: "a body that is not JSON", given: { body: "{" }, status: 400 },
     { name: "a body that is no review", given: { body: "{}" }, status: 400 },
-    { name: "a body over 3 MiB", given: { body: review({ padding: "x".repeat(3 * 1024 * 1024) }) }, status: 413 },
+    { name: "a path that is none", given: { path: "//" }, status: 400 },
+    { name: "a body over 7 MiB", given: { body: review({ padding: "x".repeat(7 * 1024 * 1024) }) }, status: 413 },
   ])("refuses $name with $status", async ({ given, status }) => expect((await call(await start(), given)).status).toBe(status));
 
-  it("takes a body of almost 3 MiB", async () => {
-    expect((await call(await start(), { body: review({ padding: "x".repeat(3 * 1024 * 1024 - 500) }) })).status).toBe(200);
+  it("takes an update of the largest object there can be: before and after", async () => {
+    const object = { padding: "x".repeat(3 * 1024 * 1024) };
+    expect((await call(await start(), { body: review({ operation: "UPDATE", object, oldObject: object }) })).status).toBe(200);
+  });
+
+  it("reports a review that is too large: it never passes, and the API server does not say why", async () => {
+    const failures: unknown[] = [];
+    const server = await start({ maxBodyBytes: 10, reporter: { failed: (at, error) => failures.push([at, error]) } });
+    expect((await call(server)).status).toBe(413);
+    expect(failures).toMatchObject([[path, { message: "expected at most 10 bytes (maxBodyBytes)" }]]);
   });
 
   it("fails with 500 when a function throws, reports it once, and tells the caller nothing of the inside", async () => {
@@ -119,6 +130,17 @@ describe("the webhook server", () => {
     expect(status).toBe(500);
     expect(text).not.toContain("abc");
     expect(failures).toEqual([secret]);
+  });
+
+  it("reports a conversion that fails, which is answered with 200", async () => {
+    const failures: unknown[] = [];
+    const reporter = { failed: (at: string, error: unknown) => failures.push([at, error]) };
+    const server = await start({ webhooks: [convert(Gordon, {})], reporter });
+    const objects = [{ apiVersion: "operator.prgcont.cz/v1alpha1", kind: "Gordon", metadata: { name: "g" } }];
+    const asked = { uid: "7", desiredAPIVersion: "operator.prgcont.cz/v1", objects };
+    const body = JSON.stringify({ apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", request: asked });
+    expect((await call(server, { path: "/convert", body })).status).toBe(200);
+    expect(failures).toMatchObject([["/convert", { code: "WEBHOOK_CONVERSION" }]]);
   });
 
   it("A2: sends away what is too much at once, with a time to come back", async () => {
@@ -166,6 +188,15 @@ describe("the webhook server", () => {
     release();
     expect((await answer).status).toBe(200);
     await closed;
+  });
+
+  it("hangs up on whoever connected and said nothing, not even in TLS, when it closes", async () => {
+    const server = await start();
+    const silent = connect(server.port, "127.0.0.1");
+    closing.push(() => silent.destroy());
+    await once(silent, "connect");
+    expect((await call(server)).status).toBe(200); // whoever came before has been accepted, too
+    await server.close();
   });
 
   it("counts each review by path and status, strangers' paths as one", async () => {

@@ -27,7 +27,7 @@ export interface WebhookServerOptions {
   readonly host?: string;
   /** 0 takes a free one. @default 9443 */
   readonly port?: number;
-  /** Longer bodies are refused with 413. @default 3 MiB */
+  /** Longer bodies are refused with 413. @default 7 MiB: an update shows two objects, of 3 MiB each at most */
   readonly maxBodyBytes?: number;
   /** Reviews at once; further ones get 429 and the API server tries again within its timeout. @default 100 */
   readonly maxConcurrent?: number;
@@ -57,6 +57,8 @@ export class WebhookServer {
     const tls = { cert: shown.certificate, key: shown.key };
     const server = (this.#options.http2 ?? true) ? createSecureServer({ ...tls, allowHTTP1: true }) : createServer(tls);
     server.on("request", this.#handler.handle);
+    // From the first byte on: one that never says anything, not even in TLS, would keep us from closing.
+    server.on("connection", (socket: Socket) => remember(this.#sockets, socket));
     server.on("secureConnection", (socket: Socket) => remember(this.#sockets, socket));
     server.on("session", (session: Http2Session) => remember(this.#sessions, session));
     // Port scanners and probes without TLS: nothing to be done, and an "error" event nobody hears would end the process.
