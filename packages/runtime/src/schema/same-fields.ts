@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StructuralSchema } from "./structural-types.ts";
 
-/** The first field that only one of them knows, or that is something else in the other: ".spec.size". Rules and words may differ. */
+/** The first field that only one knows, or that is something else in the other: ".spec.size". Rules and words may differ. */
 export function fieldThatDiffers(one: StructuralSchema, other: StructuralSchema, path = ""): string | undefined {
   if (!isDeepStrictEqual(kindOfValue(one), kindOfValue(other))) return path || ".";
   const parts = [...new Set([...Object.keys(partsOf(one)), ...Object.keys(partsOf(other))])];
