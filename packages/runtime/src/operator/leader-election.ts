@@ -121,6 +121,7 @@ class Held implements Leadership {
     const sentAt = environment.clock.monotonic();
     try {
       const holding = await this.#lock.renew({ signal, timeoutMs: this.#timing.callTimeoutMs });
+      if (holding === undefined) return log.warn({ lease: keyOf(lease) }, "somebody else writes to the lease; trying again");
       if (!holding.ours) return this.#lose(`${holding.holder} holds it`);
       this.#renewedAt = sentAt;
       this.#setDeadline();

@@ -37,6 +37,10 @@ export class LeaseLock {
 
   /** Takes the Lease if nobody has it, or nobody has had it for long enough. */
   async acquire(limits: CallLimits): Promise<Holding> {
+    return (await this.#tryToTake(limits)) ?? { ours: false, holder: "somebody who was faster" };
+  }
+
+  async #tryToTake(limits: CallLimits): Promise<Holding | undefined> {
     const { client, lease, identity } = this.#options;
     const seen = await client.find(Lease, lease, limits);
     if (seen !== undefined) this.#see(seen);
@@ -45,14 +49,17 @@ export class LeaseLock {
     return this.#write(seen === undefined ? undefined : { ...seen, spec: { ...seen.spec, ...spec } }, spec, limits);
   }
 
-  /** Renews our claim. Says who has the Lease now; a failure to reach the server is thrown and decides nothing. */
-  async renew(limits: CallLimits): Promise<Holding> {
+  /**
+   * Renews our claim. Says who has the Lease now; undefined if somebody wrote to it each time we tried, which may have been no more
+   * than a label. Neither that nor a failure to reach the server, which is thrown, decides anything.
+   */
+  async renew(limits: CallLimits): Promise<Holding | undefined> {
     const known = this.#seen?.lease;
     if (known !== undefined && this.#isOurs()) {
       const holding = await this.#write({ ...known, spec: { ...known.spec, ...this.#claim() } }, {}, limits);
-      if (holding.ours) return holding;
+      if (holding?.ours) return holding;
     }
-    // Somebody wrote to the Lease, which may have been no more than a label: look before concluding anything.
+    // Somebody wrote to the Lease: look before concluding anything.
     return this.#renewAfterLooking(limits);
   }
 
@@ -69,17 +76,17 @@ export class LeaseLock {
     return this.#isOurs() ? { ours: true } : { ours: false, holder: this.#seen?.lease.spec?.holderIdentity ?? "" };
   }
 
-  async #renewAfterLooking(limits: CallLimits): Promise<Holding> {
+  async #renewAfterLooking(limits: CallLimits): Promise<Holding | undefined> {
     const { client, lease } = this.#options;
     const seen = await client.find(Lease, lease, limits);
-    if (seen === undefined) return this.acquire(limits); // deleted under us: as good as free
+    if (seen === undefined) return this.#tryToTake(limits); // deleted under us: as good as free
     this.#see(seen);
     if (!this.#isOurs()) return this.#holding();
     return this.#write({ ...seen, spec: { ...seen.spec, ...this.#claim() } }, {}, limits);
   }
 
-  /** Updates what was read, or creates. Having been beaten to it is an answer, not an error. */
-  async #write(read: Stored<Lease> | undefined, fresh: LeaseSpec, limits: CallLimits): Promise<Holding> {
+  /** Updates what was read, or creates. Undefined if somebody else wrote first, or deleted it. */
+  async #write(read: Stored<Lease> | undefined, fresh: LeaseSpec, limits: CallLimits): Promise<Holding | undefined> {
     const { client, lease } = this.#options;
     try {
       if (read === undefined) this.#see(await client.create(Lease, { metadata: lease, spec: fresh }, limits));
@@ -88,7 +95,7 @@ export class LeaseLock {
     } catch (error) {
       const deleted = read !== undefined && error instanceof NotFoundError;
       const beaten = error instanceof ConflictError || error instanceof AlreadyExistsError;
-      if (beaten || deleted) return { ours: false, holder: deleted ? "nobody" : "somebody who was faster" };
+      if (beaten || deleted) return undefined;
       throw error;
     }
   }
