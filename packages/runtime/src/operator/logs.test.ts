@@ -52,6 +52,50 @@ describe("logs", () => {
     expect(line).not.toContain("canary");
   });
 
+  const secret = { kind: "Secret", metadata: { namespace: "apps", name: "s" }, data: { pw: "canary" } };
+  it.each([
+    { name: "in an array", fields: { seen: [secret, [secret]] }, shown: ["apps/s", ["apps/s"]] },
+    { name: "inside another field", fields: { seen: { of: { secret } } }, shown: { of: { secret: "apps/s" } } },
+    { name: "in a list of the API server's", fields: { seen: { metadata: {}, items: [secret] } }, shown: ["apps/s"] },
+    { name: "without a name yet", fields: { seen: { ...secret, metadata: { generateName: "s-" } } }, shown: "s-" },
+    { name: "without any name", fields: { seen: { ...secret, metadata: {} } }, shown: "?" },
+  ])("S4: print a Secret $name by its name alone", ({ fields, shown }) => {
+    const line = logged({}, (log) => log.info(fields, "x"));
+    expect(JSON.parse(line).seen).toEqual(shown);
+    expect(line).not.toContain("canary");
+  });
+
+  it("hide a field called token also inside another", () => {
+    expect(parsed({}, (log) => log.info({ sent: { headers: [{ token: "canary" }] } }, "x")).sent).toEqual({
+      headers: [{ token: "[hidden]" }],
+    });
+  });
+
+  it("end where a value contains itself", () => {
+    const knot: Record<string, unknown> = { a: 1 };
+    knot.knot = knot;
+    expect(logged({}, (log) => log.info({ knot }, "x"))).toContain("…");
+  });
+
+  it("print dates as they print themselves, and numbers of any size", () => {
+    const fields = { at: new Date(0), list: [1n, null, undefined], of: { big: 2n } };
+    expect(parsed({}, (log) => log.info(fields, "x"))).toMatchObject({
+      at: "1970-01-01T00:00:00.000Z",
+      list: ["1", null, null],
+      of: { big: "2" },
+    });
+  });
+
+  it("print an error by whatever name it goes, and what was thrown though it is none", () => {
+    const error = { type: "Error", message: "boom", stack: expect.any(String) };
+    expect(parsed({}, (log) => log.info({ error: new Error("boom"), all: [new Error("boom")] }, "x"))).toMatchObject({
+      error,
+      all: [error],
+    });
+    expect(parsed({}, (log) => log.child({ error: new Error("boom") }).info({}, "x"))).toMatchObject({ error });
+    expect(parsed({}, (log) => log.error({ err: "boom" }, "x")).err).toEqual({ message: "boom" });
+  });
+
   it.each([
     { name: "a field called token", say: (log: OperatorLogger) => log.info({ token: "canary-1234" }, "x") },
     {

@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import type * as Pino from "pino";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
-import { errorForLog, fieldsForLog, withoutSecrets } from "./log-fields.ts";
+import { fieldsForLog, withoutSecrets } from "./log-fields.ts";
 import { readableLine } from "./log-lines.ts";
 
 export interface LogOptions {
@@ -45,6 +45,7 @@ export function makeLogger(options: LogOptions): OperatorLogger {
   // Synchronous: a process that exits because it lost its lease must not lose the line that says so.
   const standardError = pino.destination({ dest: 2, sync: true });
   const write = options.write ?? ((line: string) => standardError.write(line));
+  const fieldsOf = (fields: object) => fieldsForLog(fields, verbosity >= 4);
   const finish = format === "json" ? (line: string) => line : readableLine;
   const logger = pino(
     {
@@ -52,18 +53,18 @@ export function makeLogger(options: LogOptions): OperatorLogger {
       base: { logger: name },
       messageKey: "msg",
       timestamp: () => `,"ts":"${new Date(clock.now()).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }), log: fieldsForLog },
-      serializers: { err: (error: unknown) => errorForLog(error, verbosity >= 4) },
+      formatters: { level: (label) => ({ level: label }), log: fieldsOf },
+      serializers: { err: (shown: unknown) => shown }, // it is in order already; pino's own would say it in its way
     },
     { write: (line: string) => write(finish(withoutSecrets(line))) },
   );
-  return careful(logger);
+  return careful(logger, fieldsOf);
 }
 
 /** pino prints the fields of a child as they are; they need the same care as those of a line. */
-function careful(logger: Pino.Logger): OperatorLogger {
+function careful(logger: Pino.Logger, fieldsOf: (fields: object) => Record<string, unknown>): OperatorLogger {
   const child = logger.child.bind(logger);
-  return Object.assign(logger, { child: (fields: object) => careful(child(fieldsForLog(fields as Record<string, unknown>))) });
+  return Object.assign(logger, { child: (fields: object) => careful(child(fieldsOf(fields)), fieldsOf) });
 }
 
 function levelOf(verbosity: number): string {
