@@ -42,5 +42,6 @@ figures.push(...idle);
 report("@memhog/runtime beside its peers", figures, {
   ...conditions({ kubernetes: cluster.version }),
   ours: "packed as for a registry (npm run pack:runtime), no flags; a view of the fields memhog-operator uses (listed in protobuf). “ours, whole” keeps whole objects (listed in JSON). The runtime itself keeps V8's young generation small, as in every operator made with it",
-  peers: "@kubernetes/client-node 2.0.1 (informer, Node as ours, as installed and as one file), controller-runtime v0.25.2 (typed cache, defaults)",
+  peers:
+    "@kubernetes/client-node 2.0.1 (informer, Node as ours, as installed and as one file), controller-runtime v0.25.2 (typed cache, defaults)",
 });
