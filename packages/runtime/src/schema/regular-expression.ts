@@ -1,6 +1,7 @@
 // The API server matches patterns with Go's engine, which runs in linear time and therefore has no looking around and no
 // back-references. Nearly everything else is spelled alike; what is not is translated here or refused.
 import { NotStructuralError } from "./errors.ts";
+import { mostRepeats } from "./repeats.ts";
 
 /** Things of JavaScript's expressions that Go's engine (RE2) does not have. */
 const foreign: readonly (readonly [RegExp, string])[] = [
@@ -17,6 +18,8 @@ export function toGoPattern(expression: RegExp, path: string): string {
   const problem = foreign.find(([sign]) => sign.test(bare));
   if (problem !== undefined)
     throw new NotStructuralError(path, `${problem[1]} in /${source}/`, "rewrite the pattern, or say it in CEL: rule(schema, …)");
+  if (mostRepeats(source) > 1_000)
+    throw new NotStructuralError(path, `more than 1000 repeats in /${source}/`, "use .max() for the length, and * or + here");
   return `${goFlags(flags)}${source.replace(escapes, inGo)}`;
 }
 

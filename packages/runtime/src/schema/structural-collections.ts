@@ -101,7 +101,7 @@ export function celString(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`;
 }
 
-/** `a.and(b)` of two plain objects is the object with the fields of both. */
+/** `a.and(b)` of two plain objects is the object with the fields of both, and their rules. */
 export function mergedObjects(
   { left, right }: { readonly left: z.core.$ZodType; readonly right: z.core.$ZodType },
   place: Place,
@@ -110,11 +110,39 @@ export function mergedObjects(
   const shared = Object.keys(a.properties ?? {}).filter((name) => name in (b.properties ?? {}));
   if (a.properties === undefined || b.properties === undefined || shared.length > 0)
     throw new NotStructuralError(place.path, "an intersection of more than two objects' fields", "use .extend()");
+  const contested = Object.keys(a).find((word) => !mergeable.test(word) && word in b);
+  if (contested !== undefined)
+    throw new NotStructuralError(place.path, `an intersection of two objects that both have ${contested}`, "use .extend()");
   const required = [...(a.required ?? []), ...(b.required ?? [])];
+  const rules = [...(a["x-kubernetes-validations"] ?? []), ...(b["x-kubernetes-validations"] ?? [])];
   return {
     ...a,
     ...b,
     properties: { ...a.properties, ...b.properties },
     ...(required.length > 0 && { required }),
+    ...(rules.length > 0 && { "x-kubernetes-validations": rules }),
   };
+}
+
+/** What two objects may both say without one of them being lost; of descriptions the second wins, as with .extend(). */
+const mergeable = /^(type|properties|required|description|title|x-kubernetes-validations|x-kubernetes-preserve-unknown-fields)$/;
+
+/** The API server takes no list whose elements may lack what tells them apart. */
+export function checkKeys(list: StructuralSchema, { path }: Place): void {
+  const { properties = {}, required = [] } = list.items ?? {};
+  for (const key of list["x-kubernetes-list-map-keys"] ?? []) {
+    const { type, nullable = false, default: usual } = properties[key] ?? {};
+    if (!required.includes(key) && usual === undefined)
+      throw new NotStructuralError(
+        path,
+        `a keyed list whose key ${key} may be missing`,
+        "require the key, or give it a .default()",
+      );
+    if (nullable || type === "object" || type === "array")
+      throw new NotStructuralError(
+        path,
+        `a keyed list whose key ${key} is ${nullable ? "nullable" : `an ${type}`}`,
+        "use a plain value",
+      );
+  }
 }

@@ -3,13 +3,12 @@
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { toGoPattern } from "./regular-expression.ts";
+import { type FormatCheck, formatOf, patternOf } from "./structural-formats.ts";
 import { orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 
 /** The definition of one check, as far as scalars need it. */
-export interface Check {
+export interface Check extends FormatCheck {
   readonly check?: string | undefined;
-  readonly format?: string | undefined;
-  readonly pattern?: RegExp | undefined;
   readonly value?: unknown;
   readonly inclusive?: boolean;
   readonly minimum?: number;
@@ -29,22 +28,10 @@ export function checksOf(def: WithChecks, { path }: Place): readonly Check[] {
   return def.check === undefined ? listed : [def, ...listed];
 }
 
-/** Formats that the API server knows by these names. All others are carried by their patterns. */
-const formats: Readonly<Record<string, string>> = {
-  datetime: "date-time",
-  date: "date",
-  uuid: "uuid",
-  guid: "uuid",
-  ipv4: "ipv4",
-  ipv6: "ipv6",
-  url: "uri",
-  hostname: "hostname",
-};
-
 export function stringSchema(def: WithChecks, place: Place): StructuralSchema {
   const checks = checksOf(def, place);
   const patterns = checks.filter((check) => check.check === "string_format").flatMap((check) => patternOf(check, place));
-  const format = checks.flatMap((check) => formats[check.format ?? ""] ?? []).at(-1);
+  const format = formatOf(checks, place);
   const { min, max } = lengthBounds(checks);
   return {
     type: "string",
@@ -54,13 +41,6 @@ export function stringSchema(def: WithChecks, place: Place): StructuralSchema {
     ...(patterns.length === 1 && { pattern: patterns[0] as string }),
     ...(patterns.length > 1 && { allOf: patterns.map((pattern) => ({ pattern })) }),
   };
-}
-
-function patternOf({ format = "", pattern }: Check, { path }: Place): readonly string[] {
-  if (formats[format] !== undefined) return [];
-  if (pattern === undefined)
-    throw new NotStructuralError(path, `the string format ${format}`, "use .regex() with a pattern that says the same");
-  return [toGoPattern(pattern, path)];
 }
 
 export function templateSchema(_def: unknown, place: Place): StructuralSchema {

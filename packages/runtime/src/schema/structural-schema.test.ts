@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
+import { keyedList } from "./fields.ts";
 import { exactlyOneOf, rule } from "./rules.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import type { StructuralSchema } from "./structural-types.ts";
@@ -131,6 +132,63 @@ const cases: readonly Case[] = [
     crd: { type: "object", properties: { a: { type: "boolean" }, b: { type: "boolean" } }, required: ["a", "b"] },
   },
   {
+    name: "two objects in one, with the rules of both",
+    schema: z
+      .object({ a: z.boolean() })
+      .apply(rule, "self.a", "a must be")
+      .and(z.object({ b: z.boolean() }).apply(rule, "self.b", "b must be"))
+      .apply(rule, "self.a != self.b", "not both"),
+    crd: {
+      type: "object",
+      properties: { a: { type: "boolean" }, b: { type: "boolean" } },
+      required: ["a", "b"],
+      "x-kubernetes-validations": [
+        { rule: "self.a", message: "a must be" },
+        { rule: "self.b", message: "b must be" },
+        { rule: "self.a != self.b", message: "not both" },
+      ],
+    },
+  },
+  {
+    name: "a URL has a scheme, which no API server asks for",
+    schema: z.url(),
+    crd: { type: "string", format: "uri", pattern: "^[A-Za-z][A-Za-z0-9+.-]*:" },
+  },
+  {
+    name: "a URL of one scheme",
+    schema: z.url({ protocol: /^https$/ }),
+    crd: { type: "string", format: "uri", pattern: "(?i)^https:" },
+  },
+  {
+    name: "a URL of one of two schemes, which zod wants to see whole",
+    schema: z.url({ protocol: /^https?$/ }),
+    crd: { type: "string", format: "uri", pattern: "(?i)^https?://" },
+  },
+  {
+    name: "a URL of one of several schemes",
+    schema: z.url({ protocol: /^(?:s3|gs)$/ }).regex(/z$/),
+    crd: { type: "string", format: "uri", allOf: [{ pattern: "(?i)^(?:s3|gs):" }, { pattern: "z$" }] },
+  },
+  {
+    name: "a UUID of one version",
+    schema: z.uuidv4(),
+    crd: { type: "string", format: "uuid", pattern: z.regexes.uuid4.source },
+  },
+  {
+    name: "a keyed list may have a key with a default",
+    schema: keyedList(z.object({ port: z.int(), protocol: z.string().default("TCP") }), "port", "protocol"),
+    crd: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { port: int64, protocol: { type: "string", default: "TCP" } },
+        required: ["port"],
+      },
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["port", "protocol"],
+    },
+  },
+  {
     name: "the outermost description wins",
     schema: z.string().describe("inner").optional().describe("outer"),
     crd: { type: "string", description: "outer" },
@@ -191,6 +249,39 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "custom code", schema: z.custom(() => true), says: "preserveUnknown" },
   { name: "a schema that contains itself", schema: tree, says: "contains itself" },
   { name: "known fields beside a catchall", schema: z.object({ a: z.string() }).catchall(z.int()), says: "z.record()" },
+  { name: "a URL with a certain host", schema: z.httpUrl(), says: "z.url({ protocol: /^https?$/ })" },
+  { name: "a URL that is rewritten", schema: z.url({ normalize: true }), says: "changes the value" },
+  { name: "a scheme that is not said from end to end", schema: z.url({ protocol: /^http/ }), says: "from end to end" },
+  { name: "a scheme whose ends are split", schema: z.url({ protocol: /^http|ftp$/ }), says: "from end to end" },
+  { name: "a time with so many digits", schema: z.iso.datetime({ precision: 3 }), says: ".regex()" },
+  { name: "a time without a zone", schema: z.iso.datetime({ local: true }), says: ".regex()" },
+  { name: "two formats at once", schema: z.string().check(z.url(), z.uuid()), says: "uri and uuid" },
+  {
+    name: "a rule about one of several values",
+    schema: z.union([rule(z.literal("a"), "true", "x"), z.literal("b")]),
+    says: "a union",
+  },
+  { name: "a number or a string of a format", schema: z.union([z.int(), z.ipv4()]), says: "a union of integer and string" },
+  {
+    name: "a list whose key may be missing",
+    schema: keyedList(z.object({ k: z.string().optional() }), "k"),
+    says: "key k may be",
+  },
+  {
+    name: "a list whose key may be null",
+    schema: keyedList(z.object({ k: z.string().nullable() }), "k"),
+    says: "key k is nullable",
+  },
+  { name: "a list whose key is an object", schema: keyedList(z.object({ k: z.object({}) }), "k"), says: "key k is an object" },
+  {
+    name: "two objects in one whose bounds differ",
+    schema: z
+      .object({ a: z.int() })
+      .meta({ maxProperties: 1 })
+      .and(z.object({ b: z.int() }).meta({ maxProperties: 2 })),
+    says: "both have maxProperties",
+  },
+  { name: "more repeats than Go makes", schema: z.string().regex(/^.{0,2048}$/), says: "use .max() for the length" },
   { name: "looking ahead in a pattern", schema: z.string().regex(/^(?!x)/), says: "looking ahead or behind" },
   { name: "ISO durations, whose pattern looks ahead", schema: z.iso.duration(), says: "looking ahead or behind" },
 ];

@@ -10,12 +10,13 @@
 // server, so that the operator always finds it.
 //
 //   structural-scalars.ts      strings, numbers, enums and literals
+//   structural-formats.ts      strings of a certain form: times, URLs, UUIDs
 //   structural-collections.ts  objects, lists and maps
 //   structural-unions.ts       the few unions that a CRD can say
 //   regular-expression.ts      JavaScript's patterns in Go's dialect
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
-import { listSchema, mapSchema, mergedObjects, objectSchema } from "./structural-collections.ts";
+import { checkKeys, listSchema, mapSchema, mergedObjects, objectSchema } from "./structural-collections.ts";
 import { enumSchema, literalSchema, numberSchema, stringSchema, templateSchema } from "./structural-scalars.ts";
 import { type CelRule, orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 import { unionSchema } from "./structural-unions.ts";
@@ -31,7 +32,9 @@ function translate(schema: z.core.$ZodType, place: Place): StructuralSchema {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   refuseHiddenChecks(def, place);
   const translated = translateNode(def, { ...place, ancestors: [...place.ancestors, schema] });
-  return withMetadata(translated, schema);
+  const whole = withMetadata(translated, schema);
+  checkKeys(whole, place);
+  return whole;
 }
 
 function translateNode(def: z.core.$ZodTypes["_zod"]["def"], place: Place): StructuralSchema {

@@ -37,15 +37,17 @@ function single(branches: readonly StructuralSchema[]): StructuralSchema | undef
 /** Literals and enums of one type are one enum. */
 function choice(branches: readonly StructuralSchema[]): StructuralSchema | undefined {
   const type = commonType(branches);
-  if (type === undefined || branches.some((branch) => branch.enum === undefined)) return undefined;
+  if (type === undefined || branches.some((branch) => branch.enum === undefined || hasMoreThanValues(branch))) return undefined;
   return { type, enum: [...new Set(branches.flatMap((branch) => branch.enum ?? []))] };
 }
 
 /** The keywords of strings do not touch integers and the other way round, so both sets can stand side by side. */
 function intOrString(branches: readonly StructuralSchema[]): StructuralSchema | undefined {
   const types = branches.map(typeOf).toSorted().join();
-  if (types !== "integer,string" || branches.some(hasMoreThanValues) || branches.some((branch) => branch.enum !== undefined))
-    return undefined;
+  // A format is about all values of a field, and here some are numbers.
+  const hasForm = ({ type, format, enum: values }: StructuralSchema) =>
+    values !== undefined || (type === "string" && format !== undefined);
+  if (types !== "integer,string" || branches.some(hasMoreThanValues) || branches.some(hasForm)) return undefined;
   const { type: _, format: __, ...keywords } = { ...branches[0], ...branches[1] };
   return { ...keywords, "x-kubernetes-int-or-string": true };
 }

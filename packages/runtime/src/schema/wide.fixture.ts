@@ -37,6 +37,8 @@ const strings = z
     mail: z.email().max(100),
     address: z.union([z.ipv4(), z.ipv6()]),
     home: z.url().max(200),
+    secure: z.url({ protocol: /^https$/ }).max(200),
+    random: z.uuidv4(),
     host: z.hostname().max(253),
     choice: z.enum(["Auto", "InPlace"]).default("Auto").describe("How."),
     only: z.literal("this"),
