@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { stripTypes } from "../../tools/strip-types.ts";
@@ -45,11 +45,12 @@ async function clientNode(folder: string): Promise<string> {
   return join(folder, "main.js");
 }
 
+/** All of client-node in one file; the program, which starts the clock before it loads it, stays another. */
 async function inOneFile(main: string): Promise<string> {
-  const file = main.replace(/\.js$/, ".bundle.mjs");
+  const dir = join(dirname(main), "one-file");
   await using bundle = await rolldown({ input: main, platform: "node", logLevel: "silent" });
-  await bundle.write({ file, format: "esm", codeSplitting: false });
-  return file;
+  await bundle.write({ dir, format: "esm", cleanDir: true, entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" });
+  return join(dir, "main.mjs");
 }
 
 async function controllerRuntime(folder: string): Promise<string> {
