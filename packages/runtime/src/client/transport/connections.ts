@@ -7,7 +7,7 @@
 import type { Dispatcher } from "undici";
 import type { Secret } from "../config/secret.ts";
 import type { TlsMaterial } from "../credentials/tls.ts";
-import { loadAgent, loadProxyAgent } from "./undici.ts";
+import { loadAgent, loadProxyAgent, type ProxyPlace } from "./undici.ts";
 
 export type Role = "requests" | "watches";
 
@@ -88,6 +88,13 @@ export class Connections {
       return new Agent({ ...options, connect: tls });
     }
     const ProxyAgent = loadProxyAgent();
-    return new ProxyAgent({ ...options, uri: proxyUrl.reveal(), requestTls: tls, proxyTls: { timeout: connectTimeoutMs } });
+    // Not by `proxyTls`: that would have TLS spoken to a SOCKS proxy, whatever is in it.
+    return new ProxyAgent({ ...options, ...placeOf(proxyUrl.reveal()), connectTimeout: connectTimeoutMs, requestTls: tls });
   }
+}
+
+/** SOCKS is given the password as it stands in the URL, escaped, unless it is told. */
+function placeOf(uri: string): ProxyPlace {
+  const { username, password } = new URL(uri);
+  return { uri, username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }

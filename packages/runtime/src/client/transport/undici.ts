@@ -6,7 +6,14 @@ import type { Agent, ProxyAgent } from "undici";
 const require = createRequire(import.meta.url);
 
 type AgentClass = new (options: Agent.Options) => Agent;
-type ProxyAgentClass = new (options: ProxyAgent.Options) => ProxyAgent;
+type ProxyAgentClass = new (options: ProxyAgent.Options & ProxyPlace) => ProxyAgent;
+
+/** Undici takes the name and password of a SOCKS proxy in these, though its types do not say so. */
+export interface ProxyPlace {
+  readonly uri: string;
+  readonly username: string;
+  readonly password: string;
+}
 
 /** When it is first needed, not with us: an operator begins with a list, which comes without it (bulk/). */
 export function loadAgent(): AgentClass {
