@@ -18,12 +18,14 @@ export function connectionOf(kubeconfig: Kubeconfig, contextName = kubeconfig.cu
   // A context without a user is legal: anonymous.
   const user = context.user ? entryOf(kubeconfig.users, "user", context.user, origin) : undefined;
   const proxyUrl = cluster.entry["proxy-url"];
+  const tls = tlsOf(cluster, origin);
+  const as = user ? userOf(user, cluster, origin) : {};
   return {
-    server: serverOf(cluster.entry, origin),
+    server: serverOf(cluster.entry, schemeFor(tls, as), origin),
     namespace: context.namespace || "default",
-    tls: tlsOf(cluster, origin),
+    tls,
     proxyUrl: proxyUrl ? new Secret(proxyUrl) : undefined,
-    user: user ? userOf(user, cluster, origin) : {},
+    user: as,
     origin,
   };
 }
@@ -38,8 +40,17 @@ function namesOf(entries: ReadonlyMap<string, unknown>): string {
   return [...entries.keys()].join(", ") || "none";
 }
 
-function serverOf({ server = "" }: ClusterEntry, origin: string): string {
-  const text = /^[a-z]+:\/\//i.test(server) ? server : `http://${server}`; // kubectl's default for "localhost:8080"
+/**
+ * Of a server that names none, as client-go has it: whoever speaks of certificates means TLS, and a token must not go out in
+ * clear because eight letters are missing; "localhost:8080" alone is plain. A server that says http itself gets http, and
+ * credentials with it: with client-go it does, and it may be a tunnel on this machine.
+ */
+function schemeFor({ ca, insecure }: TlsConfig, { certificate }: UserConfig): "http" | "https" {
+  return ca !== undefined || insecure || certificate !== undefined ? "https" : "http";
+}
+
+function serverOf({ server = "" }: ClusterEntry, scheme: string, origin: string): string {
+  const text = /^[a-z]+:\/\//i.test(server) ? server : `${scheme}://${server}`;
   const url = URL.parse(text);
   if (server !== "" && url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, "");
   throw new ConfigError(`${origin}: expected the cluster's server to be an http(s) URL, found ${JSON.stringify(server)}`);

@@ -92,6 +92,18 @@ describe("a kubeconfig", () => {
     });
   });
 
+  const pair = { "client-certificate": "tls.crt", "client-key": "tls.key" };
+  it.each([
+    { beside: "an authority", cluster: { "certificate-authority": "ca.crt" }, is: "https://10.0.0.1:6443" },
+    { beside: "an authority at hand", cluster: { "certificate-authority-data": base64("CA") }, is: "https://10.0.0.1:6443" },
+    { beside: "the wish not to check", cluster: { "insecure-skip-tls-verify": true }, is: "https://10.0.0.1:6443" },
+    { beside: "a client certificate", user: pair, is: "https://10.0.0.1:6443" },
+    { beside: "a token alone", user: { token: "t" }, is: "http://10.0.0.1:6443" },
+    { beside: "http in so many words", cluster: { server: "http://10.0.0.1:6443" }, user: pair, is: "http://10.0.0.1:6443" },
+  ])("means $is by 10.0.0.1:6443 beside $beside", async ({ cluster = {}, user = { token: "t" }, is }) => {
+    expect((await load(withUser(user, { server: "10.0.0.1:6443", ...cluster }))).server).toBe(is);
+  });
+
   it("keeps the path of the server and drops its last slash", async () => {
     expect((await load(withUser({}, { server: "https://rancher.test/k8s/clusters/c-1/" }))).server).toBe(
       "https://rancher.test/k8s/clusters/c-1",
