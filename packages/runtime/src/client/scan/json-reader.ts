@@ -5,11 +5,14 @@
 //
 // The objects of a list are written alike, so the next one begins as the first one did. `},{"metadata":` cannot be part of a
 // string (its quotes would be escaped there), but may be part of an object (the claims in a StatefulSet). So the text up to
-// there is tried: the beginning of an object is never an object, hence what parses is one. The last object, and whatever
-// is written otherwise (with blanks, in another order), is left for the end and parsed together with the frame of the list.
+// there is tried: the beginning of an object is never an object, hence what parses is one. It is tried once: an object with
+// a thousand owners would be parsed a thousand times. If that was not the end, the end is counted out (json-end.ts). The last
+// object, and whatever is written with blanks, is left for the end and parsed together with the frame of the list.
 import { Bytes } from "./bytes.ts";
+import { JsonEnd } from "./json-end.ts";
 import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
 
+const comma = 0x2c;
 const opening = '"items":[';
 const firstKey = /^\{"[^"\\]+":/;
 /** No first key is longer; enough to see one. */
@@ -23,6 +26,10 @@ export class JsonListReader implements ListReader {
   #between: string | undefined;
   /** Up to here there is no end of the object that begins at `start`. */
   #searched = 0;
+  /** The guess was wrong for the object that begins at `start`. */
+  #counted: JsonEnd | undefined;
+  /** It has an end, and is no object all the same. */
+  #strange = false;
 
   push(chunk: Uint8Array): void {
     const before = this.#bytes.start;
@@ -32,16 +39,37 @@ export class JsonListReader implements ListReader {
 
   next(): object | undefined {
     if (!this.#atObjects()) return undefined;
+    return this.#counted === undefined ? this.#guess() : this.#count(this.#counted);
+  }
+
+  #guess(): object | undefined {
+    const end = this.#nextEnd();
+    if (end === undefined) return undefined;
+    const object = this.#take(end + 1);
+    if (object !== undefined) return object;
+    this.#counted = new JsonEnd();
+    return this.#count(this.#counted);
+  }
+
+  #count(counted: JsonEnd): object | undefined {
+    const { buffer, start, end } = this.#bytes;
+    const length = counted.find(buffer, start, end);
+    // Without a comma it is the last one, or not what we know; what does not parse then is no list, as the end will tell.
+    if (length === undefined || start + length >= end || buffer[start + length] !== comma || this.#strange) return undefined;
+    const object = this.#take(start + length);
+    if (object === undefined) this.#strange = true;
+    else this.#counted = undefined;
+    return object;
+  }
+
+  /** The object from `start` to there, if it is one; the next one begins behind the comma. */
+  #take(to: number): object | undefined {
     const bytes = this.#bytes;
-    for (;;) {
-      const end = this.#nextEnd();
-      if (end === undefined) return undefined;
-      const object = parsed(bytes.text(bytes.start, end + 1));
-      this.#searched = end + 1;
-      if (object === undefined) continue;
-      bytes.start = end + 2; // behind the comma
-      return object;
-    }
+    const object = parsed(bytes.text(bytes.start, to));
+    if (object === undefined) return undefined;
+    bytes.start = to + 1;
+    this.#searched = bytes.start;
+    return object;
   }
 
   finish(): ListEnd {
