@@ -14,7 +14,11 @@
 // taken away. Apply and patch change only what they name.
 import type { Kind, KubernetesObject, ObjectMeta, ObjectOf, Stored } from "../objects/object.ts";
 
-/** From an object as it came, fresh and nobody else's, to what is kept of it. What it does not look at may never be read, so it looks at once. */
+/**
+ * From an object as it came, fresh and nobody else's, to what is kept of it. What it does not look at may never be read, so
+ * it looks at once. Parts are kept as they are, in objects and lists, frozen or not: `structuredClone` refuses what is unread,
+ * and in a Map or a Set nobody would read it in time.
+ */
 export type Projection<T extends KubernetesObject, P extends KubernetesObject = T> = (object: Stored<T>) => Stored<P>;
 
 /** Which objects of a kind a cache holds. */

@@ -103,6 +103,20 @@ describe("made whole, an object", () => {
     expect(() => structuredClone(watched().pod)).toThrow(/could not be cloned/);
   });
 
+  it.each([
+    { name: "that was frozen", freeze: (pod: WatchedPod) => Object.freeze({ metadata: pod.metadata, spec: pod.spec }) },
+    { name: "frozen while it was unread", freeze: (pod: WatchedPod) => Object.freeze(pod) },
+    {
+      name: "frozen as deep as it goes",
+      freeze: ({ metadata, spec }: WatchedPod) =>
+        Object.freeze({ metadata: Object.freeze(metadata), spec: Object.freeze({ containers: Object.freeze(spec.containers) }) }),
+    },
+  ])("$name is made anew, and frozen", ({ freeze }) => {
+    const kept = whole(freeze(watched().pod));
+    expect(structuredClone(kept)).toEqual(plain);
+    expect(Object.isFrozen(kept)).toBe(true);
+  });
+
   it("keeps what nobody may change as it is", () => {
     const constant = Object.freeze({ a: Object.freeze({ b: 1 }) });
     expect(whole({ constant }).constant).toBe(constant);

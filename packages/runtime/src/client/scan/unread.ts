@@ -20,20 +20,39 @@ export function unreadList(reader: Reader<unknown[]>): unknown[] {
   return new Proxy([] as unknown as Parts, reader as unknown as Reader<Parts>) as unknown as unknown[];
 }
 
-/** The same with nothing unread in it. Objects that somebody else made around unread ones are changed in place. */
+/**
+ * The same with nothing unread in it. Objects that somebody else made around unread ones are changed in place; of those that
+ * were frozen there is made another, which is frozen, too.
+ */
 export function whole<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const object = ((value as Parts)[itself] ?? value) as Parts;
-  if (Array.isArray(object)) for (let at = 0; at < object.length; at += 1) makeWhole(object, at);
-  else for (const name in object) makeWhole(object, name);
-  return object as T;
+  return (completed(object) ? object : Object.freeze(whole(copyOf(object)))) as T;
 }
 
-function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): void {
+/** False: something in it is unread, and it may not be changed. */
+function completed(object: Parts): boolean {
+  if (Array.isArray(object)) {
+    for (let at = 0; at < object.length; at += 1) if (!makeWhole(object, at)) return false;
+  } else for (const name in object) if (!makeWhole(object, name)) return false;
+  return true;
+}
+
+function makeWhole<K extends PropertyKey>(parts: Record<K, unknown>, name: K): boolean {
   const part = parts[name];
-  if (typeof part !== "object") return;
+  if (typeof part !== "object") return true;
   const made = whole(part instanceof Reader ? part.open() : part);
-  if (made !== part) parts[name] = made;
+  if (made === part) return true;
+  try {
+    parts[name] = made;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function copyOf(object: Parts): Parts {
+  return Array.isArray(object) ? ([...(object as unknown[])] as unknown as Parts) : { ...object };
 }
 
 /** What is behind an unread object or list: it knows how to fill it. */
