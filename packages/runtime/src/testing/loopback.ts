@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from "node:net";
 import type { ConnectionConfig } from "../client/config/config.ts";
 
 export interface LoopbackOptions {
-  /** PEM. With it the server speaks TLS, and HTTP/2 to those who ask for it. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly requestCert?: boolean };
+  /** PEM. With it the server speaks TLS, and HTTP/2 to those who ask for it; without `allowHTTP1` to nobody else. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly requestCert?: boolean; readonly allowHTTP1?: boolean };
 }
 
 export interface Loopback extends AsyncDisposable {
@@ -26,7 +26,7 @@ export async function loopback(listener: RequestListener, { tls }: LoopbackOptio
   const server: Server | Http2SecureServer =
     tls === undefined
       ? createServer(listener)
-      : createSecureServer({ ...tls, allowHTTP1: true, rejectUnauthorized: false }, listener as never);
+      : createSecureServer({ allowHTTP1: true, rejectUnauthorized: false, ...tls }, listener as never);
   server.on("connection", (socket: Socket) => {
     connections += 1;
     sockets.add(socket);

@@ -2,7 +2,8 @@
 import type { Environment } from "../../concurrency/environment.ts";
 import type { ConnectionConfig } from "../config/config.ts";
 import { differ, type Identity, makeIdentities } from "../credentials/identity.ts";
-import { exchangeBulk } from "./bulk/bulk-exchange.ts";
+import { TransportError } from "../errors.ts";
+import { exchangeBulk, isSpokenOtherwise } from "./bulk/bulk-exchange.ts";
 import { Connections } from "./connections.ts";
 import { exchange } from "./dispatch.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
@@ -27,24 +28,44 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const underWay = new Set<Promise<TransportResponse>>();
   const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
   const closing = new AbortController();
+  /** Lists come their own way; behind a proxy they cannot, and behind some load balancers that has to be found out. */
+  let bulk = config.proxyUrl === undefined;
 
   const send = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
+    if (!request.chunks || !bulk) return sendByUndici(request, identity);
+    try {
+      return await sendBulk(request, identity);
+    } catch (error) {
+      if (!(error instanceof TransportError) || !isSpokenOtherwise(error)) throw error;
+    }
+    const answer = await sendByUndici(request, identity);
+    bulk = false; // it was not nonsense for everybody
+    return answer;
+  };
+
+  const outlined = (request: TransportRequest, identity: Identity) => {
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
     const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
-    if (request.chunks && config.proxyUrl === undefined) {
-      const { clock } = environment;
-      const { tls } = identity;
-      // The server takes a moment to collect a list: time to get ready for the watch that follows it.
-      const onSent = () => void connections.agent("watches", tls);
-      return exchangeBulk({ origin, path, headers, request, tls, clock, connectTimeoutMs, closing: closing.signal, onSent });
-    }
+    return { origin, path, headers, request };
+  };
+
+  const sendBulk = (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
+    const { clock } = environment;
+    const { tls } = identity;
+    // The server takes a moment to collect a list: time to get ready for the watch that follows it.
+    const onSent = () => void connections.agent("watches", tls);
+    const { signal } = closing;
+    return exchangeBulk({ ...outlined(request, identity), tls, clock, connectTimeoutMs, closing: signal, onSent });
+  };
+
+  const sendByUndici = async (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
     const asItComes = request.stream || request.chunks;
     const role = asItComes ? "watches" : "requests";
     const dispatcher = connections.agent(role, identity.tls);
     // Also after the answer has begun: a watch that falls silent is a deadline that passes later.
     onDeadline(request.signal, () => connections.suspect(role, dispatcher));
-    const answer = exchange({ dispatcher, origin, path, headers, request });
+    const answer = exchange({ dispatcher, ...outlined(request, identity) });
     if (asItComes) return answer;
     underWay.add(answer);
     return answer.finally(() => underWay.delete(answer));

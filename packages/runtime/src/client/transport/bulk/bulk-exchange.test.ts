@@ -140,7 +140,11 @@ describe("without an answer", () => {
   it.each([
     { name: "it is cut", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
     { name: "the server leaves", say: (socket: Socket) => socket.end(), found: /closed before the end/ },
-    { name: "it is not HTTP", say: (socket: Socket) => socket.end("hello\r\n\r\n"), found: /not HTTP/ },
+    {
+      name: "it is not HTTP",
+      say: (socket: Socket) => socket.end("hello\r\n\r\n"),
+      found: /does not match the HTTP.1.1 protocol/,
+    },
   ])("is unknown if $name", async ({ say, found }) => {
     using server = await speaking((socket) => socket.once("data", () => say(socket)));
     await using transport = transportTo(server.config);
@@ -236,6 +240,55 @@ describe("without an answer", () => {
     await using transport = transportTo(server.config);
     await expect(transport.request({ ...list, headers: { accept: "a\r\nx: y" } })).rejects.toThrow(/expected one line/);
     expect(server.sockets.size).toBe(0);
+  });
+});
+
+describe("where HTTP/1.1 is not spoken", () => {
+  it("because nobody offers it, a list comes in HTTP/2, and so do all after it", async () => {
+    const only2 = { tls: { ...tls, allowHTTP1: false } };
+    await using server = await loopback((request, response) => response.end(request.httpVersion), only2);
+    await using transport = transportTo(server.config, { tls: { ca } });
+    for (let times = 1; times <= 3; times += 1) {
+      expect(await bodyOf(await transport.request(list))).toBe("2.0");
+      expect(server.connections).toBe(2); // one that was refused, one for all
+    }
+  });
+
+  /** What lists of ours were answered with, one after the other, and on which connections they were asked for. */
+  async function listing(...answers: string[]) {
+    const asked: string[] = [];
+    using server = await speaking((socket) =>
+      socket.on("data", (bytes) => {
+        asked.push(/connection: ([a-z-]+)/i.exec(bytes.toString())?.[1] ?? "");
+        const answer = answers.shift();
+        if (answer === undefined) socket.end();
+        else socket.write(answer);
+      }),
+    );
+    await using transport = transportTo(server.config);
+    const bodies: unknown[] = [];
+    for (let times = 1; times <= 2; times += 1) {
+      const answer = await failure(transport.request(list).then(async (it) => bodies.push(await bodyOf(it))));
+      if (answer !== undefined) bodies.push(answer);
+    }
+    return { bodies, asked };
+  }
+
+  const abc = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc";
+  const settings = "\0\0\x12\x04\0\0"; // of HTTP/2; no line ends in it
+
+  it("but something that we cannot read, undici is asked, and from then on", async () => {
+    expect(await listing(settings, abc, abc)).toEqual({ bodies: ["abc", "abc"], asked: ["close", "keep-alive", "keep-alive"] });
+  });
+
+  it("nor anything else, lists are asked for as before", async () => {
+    const { bodies, asked } = await listing(settings, settings, abc);
+    expect(bodies).toEqual([expect.any(TransportError), "abc"]);
+    expect(asked).toEqual(["close", "keep-alive", "close"]);
+  });
+
+  it("is not what it means that the server left", async () => {
+    expect((await listing()).asked).toEqual(["close", "close"]);
   });
 });
 

@@ -11,7 +11,7 @@ import type { TlsMaterial } from "../../credentials/tls.ts";
 import { HeldStream } from "../chunk-stream.ts";
 import { failureOf } from "../failure.ts";
 import type { TransportRequest, TransportResponse } from "../transport.ts";
-import { ResponseReader } from "./response-reader.ts";
+import { ResponseError, ResponseReader } from "./response-reader.ts";
 import { TwoBuffers } from "./two-buffers.ts";
 
 export interface BulkExchange {
@@ -34,6 +34,14 @@ export interface BulkExchange {
 export function exchangeBulk(exchange: BulkExchange): Promise<TransportResponse> {
   return new Promise((resolve, reject) => new Bulk(exchange, resolve, reject));
 }
+
+/** Whether a list failed because of the way it was asked for: the server speaks HTTP/2 only, or an HTTP/1.1 that we do not read. */
+export function isSpokenOtherwise({ cause }: { readonly cause?: unknown }): boolean {
+  return cause instanceof ResponseError || (cause as NodeJS.ErrnoException | undefined)?.code === noCommonProtocol;
+}
+
+/** TLS: "of the protocols you offer I speak none". */
+const noCommonProtocol = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
 
 /** A record of TLS is at most 16 KiB, and comes in one piece. */
 const readBytes = 16 * 1024;

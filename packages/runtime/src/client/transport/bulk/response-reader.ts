@@ -12,6 +12,11 @@ export class ResponseError extends Error {
   override readonly name = "ResponseError";
 }
 
+/** There was nothing wrong with what came, but more should have. */
+export class CutError extends Error {
+  override readonly name = "CutError";
+}
+
 type Place = "head" | "body" | "chunk size" | "chunk" | "chunk end" | "trailers" | "until the end" | "over";
 
 /** Of a line, and of all lines of a head together. */
@@ -45,10 +50,10 @@ export class ResponseReader {
     }
   }
 
-  /** The other side has closed the connection. @throws ResponseError if there should be more */
+  /** The other side has closed the connection. @throws CutError if there should be more */
   close(): void {
     if (this.#place === "until the end") this.#place = "over";
-    if (!this.over) throw new ResponseError("the connection closed before the end of it");
+    if (!this.over) throw new CutError("the connection closed before the end of it");
   }
 
   #takeBody(bytes: Buffer, from: number, length: number): number {
@@ -65,6 +70,8 @@ export class ResponseReader {
     const isWhole = newline !== -1 && newline < length;
     const end = isWhole ? newline : length;
     this.#line += bytes.toString("latin1", from, end);
+    // At once: something that speaks another protocol may end no line, and wait for us.
+    if (this.#place === "head" && this.#head.length === 0) checkStart(this.#line);
     if (this.#line.length > longestHead) throw new ResponseError(`a line of more than ${longestHead} bytes`);
     if (!isWhole) return length;
     const line = this.#line.endsWith("\r") ? this.#line.slice(0, -1) : this.#line;
@@ -123,6 +130,11 @@ export class ResponseReader {
     if (this.#headLength > longestHead) throw new ResponseError(`trailers of more than ${longestHead} bytes`);
     if (line === "") this.#place = "over";
   }
+}
+
+function checkStart(line: string): void {
+  const expected = "HTTP/1.";
+  if (!line.startsWith(expected.slice(0, line.length))) throw new ResponseError(`something that is not ${expected}1`);
 }
 
 function statusIn(line: string): number {
