@@ -17,7 +17,8 @@ import {
   UnauthorizedError,
   UnavailableError,
 } from "./errors.ts";
-import type { TransportResponse } from "./transport/transport.ts";
+import { protobufStatusIn } from "./scan/protobuf-status.ts";
+import { protobufStart, type TransportResponse } from "./transport/transport.ts";
 
 /** `metav1.Status`: how the API says no, and sometimes how it says yes. */
 export interface Status {
@@ -109,6 +110,7 @@ export function retryAfterOf(headers: TransportResponse["headers"]): number | un
 }
 
 function statusIn(body: string): Status | undefined {
+  if (body.startsWith(protobufStart)) return protobufStatusIn(Buffer.from(body, "latin1"));
   if (!looksLikeJson(body)) return undefined;
   try {
     const value: unknown = JSON.parse(body);
@@ -124,6 +126,7 @@ function looksLikeJson(body: string): boolean {
 
 /** The beginning of a text, on one line. */
 function excerpt(text: string): string {
+  if (text.startsWith(protobufStart)) return "protobuf";
   const line = text.slice(0, 1000).replace(/\s+/g, " ").trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

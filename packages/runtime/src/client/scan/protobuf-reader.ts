@@ -3,14 +3,13 @@
 //
 //     k8s\0  1: {apiVersion, kind}  2: ( 1: {2: resourceVersion}  2: object  2: object … )  3, 4: nothing
 import type { Kind } from "../../objects/object.ts";
+import { protobufStart as magic } from "../transport/transport.ts";
 import { Bytes } from "./bytes.ts";
 import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
 import { readMessage } from "./protobuf-object.ts";
 import { Recent } from "./recent.ts";
 import { type Struct, structBook } from "./structs.ts";
 import { type Cursor, type Page, readUnsigned, skipValue, wireType } from "./wire.ts";
-
-const magic = "k8s\0";
 
 /** The claims in it have a kind and a version of their own, which protobuf leaves out and JSON does not. */
 const saysLessThanJson = new Set(["apps.v1.StatefulSet"]);

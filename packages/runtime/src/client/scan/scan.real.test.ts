@@ -5,6 +5,8 @@ import { leanMetadata } from "../../cache/projection.ts";
 import * as runtime from "../../index.ts";
 import type { Kind, KubernetesObject, Stored } from "../../objects/object.ts";
 import { clientOf } from "../../testing/cluster-client.ts";
+import { loadConfig } from "../config/load.ts";
+import { ForbiddenError } from "../errors.ts";
 import { protobufOf } from "./protobuf-reader.ts";
 import { samples } from "./samples.fixture.ts";
 
@@ -32,5 +34,18 @@ describe("objects in protobuf (which only a real API server speaks)", () => {
       expect(protobuf).toEqual(json);
     }
     expect(seen).toEqual(expect.arrayContaining(known.map(([{ kind }]) => kind)));
+  });
+
+  it("are refused in words, too", async () => {
+    await using cluster = await startCluster();
+    const { user } = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
+    await using nobody = await clientOf(cluster, { config: { user: { ...user, impersonate: { user: "jürgen" } } } });
+    const error: unknown = await nobody.scan?.(runtime.Pod, () => {}, { knownFieldsOnly: true }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ForbiddenError);
+    expect(error).toMatchObject({
+      reason: "Forbidden",
+      details: { kind: "pods" },
+      message: expect.stringContaining('User "jürgen" cannot list resource "pods"'),
+    });
   });
 });

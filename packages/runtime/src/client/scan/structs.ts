@@ -37,10 +37,10 @@ export interface Field extends FieldFacts {
 /** Looks structs up, each taken apart once. */
 export type StructBook = (name: string) => Struct | undefined;
 
-export function structBook(): StructBook {
+export function structBook(lines: Readonly<Record<string, string>> = structs): StructBook {
   const known = new Map<string, Struct | undefined>();
   const book: StructBook = (name) => {
-    if (!known.has(name)) known.set(name, structOf(name, structs[name], book));
+    if (!known.has(name)) known.set(name, structOf(name, lines[name], book));
     return known.get(name);
   };
   return book;

@@ -5,7 +5,7 @@ import type { Dispatcher } from "undici";
 import type { TransportError } from "../errors.ts";
 import { ChunkStream } from "./chunk-stream.ts";
 import { failureOf } from "./failure.ts";
-import type { TransportRequest, TransportResponse } from "./transport.ts";
+import { type TransportRequest, type TransportResponse, textIn } from "./transport.ts";
 
 export interface Exchange {
   readonly dispatcher: Dispatcher;
@@ -76,7 +76,7 @@ class Handler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#unlink();
     if (this.#stream === undefined) {
-      this.#resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#text).toString("utf8") });
+      this.#resolve({ status: this.#status, headers: this.#headers, body: textIn(Buffer.concat(this.#text)) });
       this.#text = [];
     } else this.#stream.end();
   }

@@ -27,7 +27,7 @@ export interface TransportResponse {
   readonly status: number;
   /** Lower-case names; a header that came several times has its values joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text; or, if a stream or chunks were asked for and the status is 2xx, chunks as they arrive. Leaving the iteration closes it. */
+  /** Text (see `textIn`); or, if a stream or chunks were asked for and the status is 2xx, chunks as they arrive. Leaving the iteration closes it. */
   readonly body: string | AsyncIterable<Uint8Array>;
 }
 
@@ -51,6 +51,15 @@ export interface Transport {
 export function encodeQuery(query: TransportRequest["query"] = {}): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   return pairs.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`).join("&");
+}
+
+/** How protobuf begins that comes from an API server. */
+export const protobufStart = "k8s\0";
+
+/** Bytes as text. Refusals may come in protobuf: that keeps its bytes, each as a character. */
+export function textIn(bytes: Buffer): string {
+  const isProtobuf = bytes.toString("latin1", 0, protobufStart.length) === protobufStart;
+  return bytes.toString(isProtobuf ? "latin1" : "utf8");
 }
 
 /** The text of an answer that was not asked for as a stream. */

@@ -10,7 +10,7 @@ import { settled } from "../../../concurrency/system-environment.ts";
 import type { TlsMaterial } from "../../credentials/tls.ts";
 import { HeldStream } from "../chunk-stream.ts";
 import { failureOf } from "../failure.ts";
-import type { TransportRequest, TransportResponse } from "../transport.ts";
+import { type TransportRequest, type TransportResponse, textIn } from "../transport.ts";
 import { ResponseError, ResponseReader } from "./response-reader.ts";
 import { TwoBuffers } from "./two-buffers.ts";
 
@@ -122,13 +122,9 @@ class Bulk {
 
   #end(): void {
     this.#settle();
-    if (this.#stream === undefined) this.#resolve({ ...this.#answer, body: this.#text() });
+    if (this.#stream === undefined) this.#resolve({ ...this.#answer, body: textIn(Buffer.from(this.#held.take() ?? [])) });
     this.#stream?.arrived();
     this.#stream?.end();
-  }
-
-  #text(): string {
-    return Buffer.from(this.#held.take() ?? []).toString("utf8");
   }
 
   /** The socket is gone. Nothing, if the answer was there; otherwise the answer may end just here. */
