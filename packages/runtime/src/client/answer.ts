@@ -1,5 +1,7 @@
 // From an answer to a value or to the right error. Kubernetes says no with a `Status` object; what stands in front of it
 // (load balancers, login proxies) says no with HTML, and sometimes says yes with it.
+import type { KubernetesObject } from "../objects/object.ts";
+import type { ObjectList } from "./client.ts";
 import {
   AlreadyExistsError,
   AnswerError,
@@ -101,6 +103,13 @@ export function objectIn(attempt: string, body: string): unknown {
 
 export function isStatus(value: unknown): value is Status {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "Status";
+}
+
+/** Any object has metadata. What has no items either is not an empty list: that one says so, if only with null. */
+export function isList(
+  value: unknown,
+): value is Pick<ObjectList<KubernetesObject>, "metadata"> & { readonly items: object[] | null } {
+  return typeof value === "object" && value !== null && "metadata" in value && "items" in value;
 }
 
 /** Seconds of a Retry-After header. Only the form with seconds: API servers send no dates. */

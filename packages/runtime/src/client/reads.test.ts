@@ -27,6 +27,14 @@ describe("reading", () => {
     expect((await client.list(Pod)).items).toEqual([]);
   });
 
+  it.each(['{"metadata":{"name":"x"}}', '{"kind":"Status","metadata":{},"code":403}', '{"items":[]}', "null"])(
+    "what is no list is not taken for an empty one: %s",
+    async (body) => {
+      const { client } = clientAnswering(() => ({ body }));
+      await expect(client.list(Pod)).rejects.toThrow(errors.AnswerError);
+    },
+  );
+
   const names = ["a", "b", "c", "d", "e"];
   const pages = ({ query }: TransportRequest) => {
     const from = Number(query?.continue ?? 0);

@@ -1,6 +1,6 @@
 // The verbs that change nothing: get, find, list and listAll.
 import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type Stored } from "../objects/object.ts";
-import { objectIn } from "./answer.ts";
+import { isList, objectIn } from "./answer.ts";
 import type { Caller } from "./call.ts";
 import type { ListOptions, ObjectList, ReadOptions } from "./client.ts";
 import { AnswerError, ExpiredError, NotFoundError } from "./errors.ts";
@@ -34,9 +34,9 @@ export async function listPage<T extends KubernetesObject>(
   const attempt = `list ${kind.kind}${namespace === undefined ? "" : ` in ${namespace}`}`;
   const query = { labelSelector, fieldSelector, limit, continue: options.continue };
   const request = { method: "GET", path: collectionPath(kind, namespace), query } as const;
-  const list = objectIn(attempt, await caller.text({ attempt, request, options })) as Partial<ObjectList<T>>;
-  if (list.metadata === undefined) throw new AnswerError(`${attempt}: expected a list, found an object without metadata`);
-  return { metadata: list.metadata, items: typed(kind, list.items ?? []) };
+  const list = objectIn(attempt, await caller.text({ attempt, request, options }));
+  if (!isList(list)) throw new AnswerError(`${attempt}: expected a list, found something without metadata or items`);
+  return { metadata: list.metadata, items: typed(kind, (list.items ?? []) as Stored<T>[]) };
 }
 
 /**

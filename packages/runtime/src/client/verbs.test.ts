@@ -12,7 +12,8 @@ describe("a verb becomes a request", () => {
   const typed = { apiVersion: "v1", kind: "ConfigMap", ...object };
   const path = "/api/v1/namespaces/default/configmaps";
   const one = `${path}/web`;
-  const { client, journal } = clientAnswering(() => ({ body: '{"kind":"ConfigMap","metadata":{"resourceVersion":"1"}}' }));
+  // An object to those who want one, a list to those who want one.
+  const { client, journal } = clientAnswering(() => ({ body: '{"metadata":{"resourceVersion":"1"},"items":[]}' }));
 
   it.each([
     { name: "get", run: () => client.get(ConfigMap, web), is: { method: "GET", path: one } },

@@ -19,7 +19,7 @@ function install(answers: Answers, timeoutMs?: number) {
 
 describe("installing definitions", () => {
   it("applies with force, since they are ours, and asks no further if they are served already", async () => {
-    const { done, journal } = install(() => served);
+    const { done, journal } = install((_, call) => (call === 1 ? served : list));
     await done;
     expect(journal.calls.map(({ method, query }) => [method, query.force])).toEqual([
       ["PATCH", true],
@@ -29,7 +29,7 @@ describe("installing definitions", () => {
   });
 
   it("looks again until they are served", async () => {
-    const { done, clock, journal } = install((_, call) => (call < 3 ? crd({}) : served));
+    const { done, clock, journal } = install((_, call) => (call < 3 ? crd({}) : call === 3 ? served : list));
     await clock.advance(1000);
     await done;
     expect(journal.calls.map(({ method }) => method)).toEqual(["PATCH", "GET", "GET", "GET"]);

@@ -13,7 +13,7 @@ const ref = { namespace: "default", name: "a" };
 const merge = { type: "merge", body: {} } as const;
 
 function narrowed() {
-  const { client, journal } = clientAnswering(() => ({ body: JSON.stringify({ metadata: {} }) }));
+  const { client, journal } = clientAnswering(() => ({ body: JSON.stringify({ metadata: {}, items: [] }) }));
   const grants = [
     may(Pod, "get", "list"),
     may(Pod, "patch", { subresource: "resize" }),

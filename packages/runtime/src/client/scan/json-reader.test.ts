@@ -69,6 +69,14 @@ describe("a list in JSON", () => {
     }
   });
 
+  it.each([
+    { name: "an object", text: '{"kind":"ConfigMap","metadata":{"name":"x","resourceVersion":"5"}}' },
+    { name: "a refusal", text: '{"kind":"Status","metadata":{},"status":"Failure","code":403}' },
+    { name: "nothing", text: "null" },
+  ])("is not $name, which is no list without objects", ({ text }) => {
+    expect(() => read(text, 7)).toThrow(/^a whole list, found \d+ characters of none$/);
+  });
+
   it("gives back any objects that JSON can say", () => {
     const item = fc.record({ metadata: fc.record({ name: fc.string() }), rest: fc.jsonValue() });
     const property = fc.property(fc.array(item), fc.integer({ min: 1, max: 100 }), (items, size) => {

@@ -8,6 +8,7 @@
 // there is tried: the beginning of an object is never an object, hence what parses is one. It is tried once: an object with
 // a thousand owners would be parsed a thousand times. If that was not the end, the end is counted out (json-end.ts). The last
 // object, and whatever is written with blanks, is left for the end and parsed together with the frame of the list.
+import { isList } from "../answer.ts";
 import { Bytes } from "./bytes.ts";
 import { JsonEnd } from "./json-end.ts";
 import { BrokenListError, type ListEnd, type ListReader } from "./list-reader.ts";
@@ -74,9 +75,9 @@ export class JsonListReader implements ListReader {
 
   finish(): ListEnd {
     const rest = this.#bytes.text(this.#bytes.start, this.#bytes.end);
-    const list = parsed((this.#head ?? "") + rest) as Partial<{ items: object[]; metadata: { resourceVersion?: string } }>;
+    const list = parsed((this.#head ?? "") + rest);
     const cut = this.#head !== undefined;
-    if (list?.metadata === undefined) throw new BrokenListError(`a whole list, found ${rest.length} characters of none`, { cut });
+    if (!isList(list)) throw new BrokenListError(`a whole list, found ${rest.length} characters of none`, { cut });
     return { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion ?? "" };
   }
 

@@ -26,6 +26,10 @@ function read(from: Buffer, chunkBytes: number) {
   return { objects, ...reader.finish() };
 }
 
+/** What every answer begins with: of which kind it is. */
+const start = (kind: string) =>
+  Buffer.from([...Buffer.from("k8s\0"), 0x0a, 2 + kind.length, 0x12, kind.length, ...Buffer.from(kind)]);
+
 describe("a list in protobuf", () => {
   it("gives what the same server says in JSON", () => {
     const { objects, resourceVersion } = read(bytes, 1000);
@@ -56,20 +60,24 @@ describe("a list in protobuf", () => {
   });
 
   it("may be empty", () => {
-    const envelope = Buffer.from([...Buffer.from("k8s\0"), 0x0a, 0, 0x12, 5, 0x0a, 3, 0x12, 1, 0x37, 0x1a, 0, 0x22, 0]);
+    const envelope = Buffer.from([...start("PodList"), 0x12, 5, 0x0a, 3, 0x12, 1, 0x37, 0x1a, 0, 0x22, 0]);
     for (const size of [1, 4, 100]) expect(read(envelope, size)).toEqual({ objects: [], items: [], resourceVersion: "7" });
+  });
+
+  it.each([
+    { name: "one object", begins: start("Pod"), found: "Pod" },
+    { name: "a refusal", begins: start("Status"), found: "Status" },
+    { name: "something nameless", begins: Buffer.from("k8s\0"), found: "what does not say what it is" },
+  ])("is not $name", ({ begins, found }) => {
+    const bytes = Buffer.concat([begins, Buffer.from([0x12, 3, 0x0a, 1, 0x61])]);
+    for (const size of [1, 4, 100]) expect(() => read(bytes, size)).toThrow(`a list, found ${found}`);
   });
 
   it("leaves fields out that it has no name for", () => {
     const unknown = Buffer.from([0xfa, 0x3f, 3, 1, 2, 3]); // field 1023, three bytes
     const pod = Buffer.concat([Buffer.from([0x0a, 3, 0x0a, 1, 0x61]), unknown]); // metadata: { name: "a" }
     const list = Buffer.concat([Buffer.from([0x0a, 3, 0x12, 1, 0x37, 0x12, pod.length]), pod]);
-    const envelope = Buffer.concat([
-      Buffer.from("k8s\0"),
-      Buffer.from([0x12, list.length]),
-      list,
-      Buffer.from([0x1a, 0, 0x22, 0]),
-    ]);
+    const envelope = Buffer.concat([start("PodList"), Buffer.from([0x12, list.length]), list, Buffer.from([0x1a, 0, 0x22, 0])]);
     expect(read(envelope, 5)).toMatchObject({ objects: [{ metadata: { name: "a" } }], resourceVersion: "7" });
   });
 
@@ -80,7 +88,7 @@ describe("a list in protobuf", () => {
     const list = Buffer.concat([Buffer.from([0x12, object.length]), object]);
     const read = (kind: Kind) => {
       const reader = protobufOf(kind)?.reader();
-      reader?.push(Buffer.concat([Buffer.from("k8s\0"), Buffer.from([0x12, list.length]), list]));
+      reader?.push(Buffer.concat([start(`${kind.kind}List`), Buffer.from([0x12, list.length]), list]));
       return whole(reader?.next()) as { readonly data: object; readonly type?: string };
     };
     expect(Object.entries(read(ConfigMap).data)).toEqual([["__proto__", "x"]]);

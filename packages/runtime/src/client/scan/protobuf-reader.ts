@@ -37,7 +37,9 @@ export function protobufOf({ group, version, kind }: Kind): Protobuf | undefined
 export class ProtobufListReader implements ListReader {
   readonly #struct: Struct;
   readonly #bytes = new Bytes();
-  readonly #metadata: Record<number, string> = {};
+  #metadata: Readonly<Record<number, string>> = {};
+  /** What the envelope says is in it. */
+  #kind = "";
   #begun = false;
   /** Bytes of the list that are unread; undefined: still in the envelope, before it. */
   #left: number | undefined;
@@ -64,7 +66,7 @@ export class ProtobufListReader implements ListReader {
       this.#left = (this.#left ?? 0) - (end - this.#bytes.start);
       this.#bytes.start = end;
       if (number === 2) return readMessage(cursor, end, this.#struct);
-      if (number === 1) this.#readMetadata(cursor, end);
+      if (number === 1) this.#metadata = textsIn(cursor, end);
     }
   }
 
@@ -90,8 +92,12 @@ export class ProtobufListReader implements ListReader {
       const length = isList ? readUnsigned(cursor) : 0;
       if (!isList) skipValue(cursor, tag & 7);
       if (cursor.at > bytes.end) return false; // what was read behind the end is not there yet, and means nothing
+      if (tag >>> 3 === 1) this.#readType(cursor.at);
       bytes.start = cursor.at;
       if (!isList) continue;
+      // Every message has fields 1 and 2: another one would pass for a list, and be an empty one.
+      if (!this.#kind.endsWith("List"))
+        throw new BrokenListError(`a list, found ${this.#kind || "what does not say what it is"}`);
       this.#left = length;
       return true;
     }
@@ -110,15 +116,26 @@ export class ProtobufListReader implements ListReader {
     return cursor.at + length > end ? undefined : { cursor, end: cursor.at + length, number: tag >>> 3 };
   }
 
-  #readMetadata(cursor: Cursor, end: number): void {
-    while (cursor.at < end) {
-      const tag = readUnsigned(cursor);
-      const start = cursor.at;
-      skipValue(cursor, tag & 7);
-      if ((tag & 7) !== wireType.bytes) continue;
-      const value: Cursor = { ...cursor, at: start };
-      const length = readUnsigned(value);
-      this.#metadata[tag >>> 3] = cursor.buffer.toString("utf8", value.at, value.at + length);
-    }
+  /** The first field of the envelope: {1: apiVersion, 2: kind}. */
+  #readType(end: number): void {
+    const cursor: Cursor = { buffer: this.#bytes.buffer, page: this.#page, at: this.#bytes.start };
+    readUnsigned(cursor); // its tag
+    readUnsigned(cursor); // its length
+    this.#kind = textsIn(cursor, end)[2] ?? "";
   }
+}
+
+/** The texts of a message, by number. */
+function textsIn(cursor: Cursor, end: number): Record<number, string> {
+  const texts: Record<number, string> = {};
+  while (cursor.at < end) {
+    const tag = readUnsigned(cursor);
+    const start = cursor.at;
+    skipValue(cursor, tag & 7);
+    if ((tag & 7) !== wireType.bytes) continue;
+    const value: Cursor = { ...cursor, at: start };
+    const length = readUnsigned(value);
+    texts[tag >>> 3] = cursor.buffer.toString("utf8", value.at, value.at + length);
+  }
+  return texts;
 }
