@@ -4,6 +4,7 @@ import { ConfigError } from "../errors.ts";
 import type { ConnectionConfig, Impersonation, Source, TlsConfig, UserConfig } from "./config.ts";
 import { execConfigOf } from "./exec-entry.ts";
 import type { ClusterEntry, Kubeconfig, Located, UserEntry } from "./kubeconfig-file.ts";
+import { proxyUrlOf } from "./proxy.ts";
 import { Secret } from "./secret.ts";
 
 /** @throws ConfigError naming what is missing and what there is instead */
@@ -24,7 +25,7 @@ export function connectionOf(kubeconfig: Kubeconfig, contextName = kubeconfig.cu
     server: serverOf(cluster.entry, schemeFor(tls, as), origin),
     namespace: context.namespace || "default",
     tls,
-    proxyUrl: proxyUrl ? new Secret(proxyUrl) : undefined,
+    proxyUrl: proxyUrl ? proxyUrlOf(proxyUrl, `the proxy-url of ${origin}`) : undefined,
     user: as,
     origin,
   };

@@ -133,6 +133,8 @@ describe("a kubeconfig", () => {
     { name: "an unknown user", content: { ...withUser({}), users: [] }, says: 'user named "u"' },
     { name: "no server", content: withUser({}, { server: "" }), says: "server" },
     { name: "a server that is no URL", content: withUser({}, { server: "https://:x" }), says: "server" },
+    { name: "a proxy that is no URL", content: withUser({}, { "proxy-url": "http://me:canary@proxy:99999" }), says: "proxy-url" },
+    { name: "a proxy without a scheme", content: withUser({}, { "proxy-url": "canary:3128" }), says: "http, https, socks5" },
     {
       name: "an authority that would be ignored",
       content: withUser({}, { "insecure-skip-tls-verify": true, "certificate-authority": "ca" }),

@@ -30,14 +30,29 @@ describe("the proxy of the environment", () => {
     { NO_PROXY: "10.0.0.1", server: "https://10.0.0.1", none: true },
     { NO_PROXY: "fd00::/8", server: "https://[fd00::1]:6443", none: true },
     { NO_PROXY: "fd00::1", server: "https://[fd00::1]:6443", none: true },
+    { NO_PROXY: "[fd00::1]:6443", server: "https://[fd00::1]:6443", none: true },
+    { NO_PROXY: "[fd00::1]:443", server: "https://[fd00::1]:6443", none: false },
+    { NO_PROXY: "[fd00:0::1]", server: "https://[fd00::1]:6443", none: true },
+    { NO_PROXY: "10.0.0.1:6443", server: "https://10.0.0.1:6443", none: true },
+    { NO_PROXY: "10.0.0.1:443", server: "https://10.0.0.1:6443", none: false },
+    { NO_PROXY: "10.0.0.0/abc", server: "https://10.0.0.1", none: false },
+    { NO_PROXY: "10.0.0.0/", server: "https://10.0.0.1", none: false },
+    { NO_PROXY: "10.0.0.0/33", server: "https://10.0.0.1", none: false },
+    { NO_PROXY: "10.0.0.0/abc,10.0.0.0/8", server: "https://10.0.0.1", none: true },
     { NO_PROXY: " , ", server: "https://api.example.test", none: false },
   ])("with NO_PROXY=$NO_PROXY is left out for $server: $none", ({ NO_PROXY, server, none }) => {
     expect(proxyFor(server, { NO_PROXY }) === undefined).toBe(none);
   });
 
-  it("that is no URL is refused, without repeating it", () => {
-    expect(() => proxyFor("https://api.example.test", { HTTPS_PROXY: "http://me:canary@:x" })).toThrow(
-      /^expected HTTPS_PROXY to be a URL, found something else$/,
+  it.each([
+    { name: "is no URL", HTTPS_PROXY: "http://me:canary@:x" },
+    { name: "has no host", HTTPS_PROXY: "socks5://me:canary@" },
+    { name: "has a port that is none", HTTPS_PROXY: "http://me:canary@proxy:99999" },
+    { name: "speaks something else", HTTPS_PROXY: "ftp://me:canary@proxy" },
+    { name: "has a password that is not escaped", HTTPS_PROXY: "http://me:canary%@proxy" },
+  ])("that $name is refused, without repeating it", ({ HTTPS_PROXY }) => {
+    expect(() => proxyFor("https://api.example.test", { HTTPS_PROXY })).toThrow(
+      /^expected HTTPS_PROXY to be a URL with http, https, socks5, found something else$/,
     );
   });
 });

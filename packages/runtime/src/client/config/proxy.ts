@@ -12,10 +12,32 @@ export function proxyFromEnvironment(server: string, env: NodeJS.ProcessEnv): Se
   const host = hostname.replace(/^\[|\]$/g, "");
   const effectivePort = port || (protocol === "https:" ? "443" : "80");
   if (!value || isLoopback(host) || isExempt(host, effectivePort, env.NO_PROXY || env.no_proxy || "")) return undefined;
-  const url = value.includes("://") ? value : `http://${value}`;
-  // The value stays out of the message: it may contain a password.
-  if (URL.parse(url) === null) throw new ConfigError(`expected ${name} to be a URL, found something else`);
-  return new Secret(url);
+  return proxyUrlOf(value.includes("://") ? value : `http://${value}`, name);
+}
+
+const schemes = ["http", "https", "socks5"];
+
+/**
+ * A proxy that can be used. It is looked at now, because undici would complain with the first request, and quote all of it.
+ *
+ * @throws ConfigError without the value, which may contain a password
+ */
+export function proxyUrlOf(value: string, name: string): Secret {
+  const url = URL.parse(value);
+  if (url === null || url.hostname === "" || !schemes.includes(url.protocol.slice(0, -1)) || !isEscaped(url)) {
+    throw new ConfigError(`expected ${name} to be a URL with ${schemes.join(", ")}, found something else`);
+  }
+  return new Secret(value);
+}
+
+/** "100%" is a password, and must be written "100%25". */
+function isEscaped({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What is on this machine needs no proxy, whatever the environment says. */
@@ -31,18 +53,22 @@ function isExempt(host: string, port: string, noProxy: string): boolean {
 
 function covers(entry: string, host: string, port: string): boolean {
   if (entry.includes("/")) return inRange(entry, host);
-  if (isIP(entry) !== 0) return entry === host;
-  const [name = "", onlyPort = port] = entry.split(":");
+  const [, address, word, onlyPort = port] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+  const name = address ?? word ?? entry; // IPv6 without a port needs no brackets
+  if (onlyPort !== port) return false;
+  if (isIP(name) !== 0) return inRange(`${name}/${isIP(name) === 6 ? 128 : 32}`, host);
   // With a dot in front only what is below the name, without one the name too.
   const bare = name.replace(/^\*?\./, "");
-  return onlyPort === port && (host.endsWith(`.${bare}`) || host === name);
+  return host.endsWith(`.${bare}`) || host === name;
 }
 
+/** What is no range covers nothing, as in Go: one word of many should not keep an operator from its cluster. */
 function inRange(range: string, host: string): boolean {
-  const [network = "", bits] = range.split("/");
-  const family = isIP(host) === 6 ? "ipv6" : "ipv4";
-  if (isIP(host) === 0 || isIP(network) !== isIP(host)) return false;
+  const [, network = "", bits = ""] = /^(.+)\/(\d{1,3})$/.exec(range) ?? [];
+  const family = isIP(host);
+  if (family === 0 || isIP(network) !== family || Number(bits) > (family === 6 ? 128 : 32)) return false;
+  const type = family === 6 ? "ipv6" : "ipv4";
   const block = new BlockList();
-  block.addSubnet(network, Number(bits), family);
-  return block.check(host, family);
+  block.addSubnet(network, Number(bits), type);
+  return block.check(host, type);
 }
