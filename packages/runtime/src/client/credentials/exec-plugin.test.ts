@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { loopback } from "../../testing/loopback.ts";
 import { temporaryFolder } from "../../testing/temporary-folder.ts";
 import type { ExecConfig } from "../config/config.ts";
@@ -112,6 +114,35 @@ describe("a credential plugin", () => {
     expect(error).toBeInstanceOf(ConfigError);
     expect(String(error)).toContain(says);
     expect(inspect(error)).not.toContain(canary);
+  });
+
+  describe("that ends, and leaves somebody behind who holds its output open", () => {
+    /** The one behind writes blanks until nobody reads them, and once, when it is alone, a file. */
+    const behind = `let file = process.env.ALONE; setInterval(() => {
+      if (file && process.ppid !== Number(process.argv[1])) file = require("fs").writeFileSync(file, "");
+      process.stdout.write(" ");
+    }, 20)`;
+    const leaving = (print: string, env: Record<string, string> = {}) =>
+      running(
+        `const stdio = ["ignore", "inherit", "ignore"];
+         require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(behind)}, String(process.pid)], { stdio }).unref(); ${print}`,
+        { env },
+      );
+
+    it("has said what it had to say", async () => {
+      const { plugin } = pluginOf(leaving(printing({ token: "t" })));
+      expect((await plugin.credential()).token?.reveal()).toBe("t");
+    });
+
+    it("has as much time as any other to say it", async () => {
+      await using folder = await temporaryFolder();
+      const ALONE = join(folder.path, "alone");
+      const { plugin, clock } = pluginOf(leaving(`process.stdout.write("{")`, { ALONE }));
+      const end = plugin.credential().catch((error: unknown) => error);
+      await eventually(() => existsSync(ALONE), Boolean);
+      await clock.advance(300_000);
+      expect(String(await end)).toContain("expected an end within 300000 ms");
+    });
   });
 
   it("tries again after a failure", async () => {

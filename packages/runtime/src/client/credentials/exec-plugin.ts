@@ -1,16 +1,14 @@
 // Credential plugins: a program from the kubeconfig that prints who we are (cloud logins work this way). It is run when
 // its credential is first needed, when that expires, and when the server refuses it; never twice at the same time.
-import { timeoutSignal } from "../../concurrency/abort.ts";
+import { DeadlineExceededError, timeoutSignal } from "../../concurrency/abort.ts";
 import type { Clock } from "../../concurrency/environment.ts";
 import type { ExecConfig } from "../config/config.ts";
 import { ConfigError } from "../errors.ts";
+import { FailedError, jsonPrintedBy } from "./child-output.ts";
 import { type ExecCredential, parseExecCredential } from "./exec-credential.ts";
 
 /** A person may have to find a phone and type a number. */
 const patienceMs = 300_000;
-
-/** No credential is this large; a program that goes on printing is not a plugin. */
-const maxOutputBytes = 1024 * 1024;
 
 export interface ExecOptions {
   readonly clock: Clock;
@@ -64,19 +62,9 @@ export class ExecPlugin {
       stdio: [interactive ? "inherit" : "ignore", "pipe", "inherit"],
       signal: limit.signal,
     });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxOutputBytes) child.kill();
-      else chunks.push(chunk);
+    return await jsonPrintedBy(child, limit.signal).catch((error: Error) => {
+      throw this.#failed(what, error);
     });
-    const ended = await new Promise<string | undefined>((resolve, reject) => {
-      child.on("error", (error) => reject(this.#notStarted(what, error)));
-      child.on("close", (code, signal) => resolve(code === 0 ? undefined : `exit ${signal ?? code}`));
-    });
-    if (ended !== undefined) throw new ConfigError(`${what}: expected exit 0, found ${ended}; its own messages are on stderr`);
-    return Buffer.concat(chunks).toString("utf8");
   }
 
   #interactive(what: string): boolean {
@@ -93,8 +81,11 @@ export class ExecPlugin {
     return JSON.stringify({ apiVersion, kind: "ExecCredential", spec: { interactive, cluster: clusterInfo } });
   }
 
-  #notStarted(what: string, cause: Error): ConfigError {
+  #failed(what: string, cause: Error): ConfigError {
     const { installHint } = this.#config;
+    if (cause instanceof DeadlineExceededError) return new ConfigError(cause.message, { cause });
+    if (cause instanceof FailedError)
+      return new ConfigError(`${what}: expected exit 0, found ${cause.message}; its own messages are on stderr`);
     return new ConfigError(`${what}: expected it to run, found ${cause.message}${installHint ? ` → ${installHint}` : ""}`, {
       cause,
     });
