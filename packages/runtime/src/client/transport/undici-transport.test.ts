@@ -1,4 +1,5 @@
 import { rename, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
@@ -229,5 +230,22 @@ describe("tokens", () => {
       "impersonate-group": "a, b",
       "impersonate-extra-example.com%2fx": "1",
     });
+  });
+
+  it.each([
+    { by: "HTTP/1.1", over: {}, how: {} },
+    { by: "HTTP/2", over: { tls }, how: {} },
+    { by: "the way of lists", over: {}, how: { chunks: true } },
+  ])("name whom we act as in UTF-8, as Go does, by $by", async ({ over, how }) => {
+    const seen: unknown[] = [];
+    const answer: RequestListener = ({ headers }, response) => {
+      seen.push(Buffer.from(String(headers["impersonate-user"]), "latin1").toString("utf8"));
+      response.end();
+    };
+    await using server = await loopback(answer, over);
+    const impersonate = { user: "jürgen žluťoučký 🐎" };
+    await using transport = transportTo(server.config, { tls: { ca }, user: { impersonate } });
+    await transport.request({ ...get, ...how });
+    expect(seen).toEqual([impersonate.user]);
   });
 });
