@@ -51,6 +51,7 @@ describe("a scan", () => {
 
   it.each([
     { name: "a refusal", answer: (r) => r.writeHead(403).end("{}"), error: errors.ForbiddenError },
+    { name: "the end of its history", answer: (r) => r.writeHead(410).end(), error: errors.ExpiredError },
     { name: "a page for people", answer: (r) => r.end("<html>log in</html>"), error: errors.AnswerError },
     { name: "nothing", answer: (r) => r.end(), error: errors.AnswerError },
     { name: "half a list", answer: (r) => r.end(list.slice(0, -40)), error: errors.BrokenStreamError },
@@ -66,22 +67,31 @@ describe("a scan", () => {
     },
   );
 
+  it("is asked for once, and says when a busy server wants to be asked again", async () => {
+    let asked = 0;
+    const { end } = await scanning((_request, response) => {
+      asked += 1;
+      response.writeHead(429, { "retry-after": "7" }).end();
+    });
+    expect(end).toBeInstanceOf(errors.TooManyRequestsError);
+    expect(end).toMatchObject({ retryAfterSeconds: 7 });
+    expect(asked).toBe(1); // whoever keeps a cache has a back-off of its own
+  });
+
   it("is given up when nothing comes for too long", async () => {
     const environment = manualEnvironment();
     let began = false;
-    const scan = scanning(
-      (_request, response) => {
-        response.write(list.slice(0, 90));
-        began = true;
-      },
-      { idleMs: 1_000 },
-      environment,
-    );
+    const project = <T>(object: T): T => {
+      began = true; // not before: until there is an answer, its deadline is another one
+      return object;
+    };
+    const answer: Answer = (_request, response) => response.write(list.slice(0, -40));
+    const scan = scanning(answer, { idleMs: 1_000, project }, environment);
     await eventually(() => began, Boolean);
     let ended: unknown;
     void scan.then(({ end }) => (ended = end));
     while (ended === undefined) await environment.clock.advance(1_000);
-    expect(ended).toBeInstanceOf(errors.TransportError);
+    expect(ended).toBeInstanceOf(errors.IdleWatchError);
   });
 
   it("ends with the reason of its signal", async () => {

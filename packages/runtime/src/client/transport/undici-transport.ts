@@ -6,6 +6,7 @@ import { TransportError } from "../errors.ts";
 import { exchangeBulk, isSpokenOtherwise } from "./bulk/bulk-exchange.ts";
 import { Connections } from "./connections.ts";
 import { exchange } from "./dispatch.ts";
+import { inUtf8 } from "./header-bytes.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
 
 export interface UndiciOptions {
@@ -47,7 +48,7 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
     const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
-    return { origin, path, headers, request };
+    return { origin, path, headers: inUtf8(headers), request };
   };
 
   const sendBulk = (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {

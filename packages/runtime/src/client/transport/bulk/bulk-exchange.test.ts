@@ -1,12 +1,15 @@
 // The way lists come, at both ends of a real socket.
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../../concurrency/manual-clock.ts";
 import { systemEnvironment } from "../../../concurrency/system-environment.ts";
 import { eventually } from "../../../testing/eventually.ts";
 import { loopback } from "../../../testing/loopback.ts";
+import { temporaryFolder } from "../../../testing/temporary-folder.ts";
 import { issueServing, makeAuthority } from "../../../webhook/certificates.ts";
 import type { ConnectionConfig } from "../../config/config.ts";
 import { Secret } from "../../config/secret.ts";
@@ -126,9 +129,12 @@ describe("without an answer", () => {
     const gone = await loopback(() => {});
     await gone[Symbol.asyncDispose]();
     await using stranger = await loopback(() => {}, { tls });
+    const { certificate: cert, key } = issueServing(authority, { names: ["somebody.else"], lifetimeMs }, environment);
+    await using misnamed = await loopback(() => {}, { tls: { cert, key } });
     for (const [config, message] of [
       [gone.config, /expected a connection, found .*ECONNREFUSED/],
       [stranger.config, /expected a connection, found .*certificate/],
+      [{ ...misnamed.config, tls: { ca } }, /expected a connection, found .*127\.0\.0\.1 is not in the cert's list/],
     ] as const) {
       await using transport = transportTo(config);
       const error = await failure(transport.request(list));
@@ -290,6 +296,32 @@ describe("where HTTP/1.1 is not spoken", () => {
   it("is not what it means that the server left", async () => {
     expect((await listing()).asked).toEqual(["close", "close"]);
   });
+});
+
+it("is asked for again, where the token has changed since", async () => {
+  await using folder = await temporaryFolder();
+  const tokenFile = join(folder.path, "token");
+  await writeFile(tokenFile, "one");
+  let good = "Bearer one";
+  const seen: unknown[] = [];
+  await using server = await loopback(({ headers: { authorization } }, response) => {
+    seen.push(authorization);
+    response.writeHead(authorization === good ? 200 : 401).end("the list");
+  });
+  await using transport = transportTo(server.config, { user: { tokenFile } });
+  expect(await bodyOf(await transport.request(list))).toBe("the list");
+  await writeFile(tokenFile, "two");
+  good = "Bearer two";
+  expect(await bodyOf(await transport.request(list))).toBe("the list");
+  good = "Bearer three";
+  expect(await transport.request(list)).toMatchObject({ status: 401 }); // and not for ever
+  expect(seen).toEqual(["Bearer one", "Bearer one", "Bearer two", "Bearer two"]);
+});
+
+it("comes from whoever answers, if that is what was asked for", async () => {
+  await using server = await loopback((_request, response) => response.end("the list"), { tls });
+  await using transport = transportTo(server.config, { tls: { insecure: true } });
+  expect(await bodyOf(await transport.request(list))).toBe("the list");
 });
 
 it("asks for the name it was told to ask for, and shows its certificate", async () => {

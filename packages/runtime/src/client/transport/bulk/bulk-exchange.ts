@@ -19,6 +19,7 @@ export interface BulkExchange {
   readonly origin: string;
   /** With the query. */
   readonly path: string;
+  /** A character for each byte. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly request: Pick<TransportRequest, "method" | "path" | "signal">;
   readonly tls: TlsMaterial;
@@ -76,7 +77,7 @@ class Bulk {
     this.#socket.once(tls.secureContext === undefined ? "connect" : "secureConnect", () => {
       this.#cancelTimeout();
       this.#sent = true;
-      this.#socket.write(head);
+      this.#socket.write(head, "latin1");
       exchange.onSent();
     });
     this.#socket.on("error", (error) => this.#fail(error)).on("close", () => this.#closed());
