@@ -8,9 +8,9 @@
 // it is asked for only where the caller says that it keeps known fields only: a cache that projects. Whoever might write
 // an object back gets it as JSON, whole.
 //
-//     json-reader.ts      where one object of a list ends and the next begins, without parsing
+//     json-reader.ts      where one object of a list ends and the next begins, without parsing; json-end.ts if that is hard to say
 //     protobuf-reader.ts  the same in protobuf; protobuf-object.ts one object; structs.ts which field is which;
-//                         unread.ts the parts of it that nobody has looked at
+//                         unread.ts the parts of it that nobody has looked at; protobuf-status.ts a refusal
 import { anySignal } from "../../concurrency/abort.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, type Stored } from "../../objects/object.ts";
 import type { ScanOptions } from "../client.ts";
