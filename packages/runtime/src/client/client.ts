@@ -70,6 +70,8 @@ export interface WatchOptions<T extends KubernetesObject> {
   readonly sendInitialEvents?: boolean | undefined;
   /** The server ends the watch after this. @default random, 5 to 10 minutes, so that many watches do not end together */
   readonly timeoutSeconds?: number | undefined;
+  /** Milliseconds until the server must have accepted it (TimeoutError). @default that of the client's calls */
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds without any event or bookmark before the watch is given up (IdleWatchError). @default 120 s */
   readonly idleMs?: number | undefined;
   /** Applied to each object as soon as it is parsed, so that what is not needed dies young. */
@@ -87,6 +89,8 @@ export interface ScanOptions<T extends KubernetesObject = KubernetesObject> {
   readonly knownFieldsOnly?: boolean | undefined;
   /** Applied to each object as soon as it is there. What it does not look at may never be read, so it must look at once. */
   readonly project?: ((object: Stored<T>) => Stored<T>) | undefined;
+  /** Milliseconds until the answer must have begun (TimeoutError). @default `idleMs` */
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds without a byte before it is given up (IdleWatchError). @default 60 s */
   readonly idleMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;

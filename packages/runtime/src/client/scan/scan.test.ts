@@ -94,6 +94,16 @@ describe("a scan", () => {
     expect(ended).toBeInstanceOf(errors.IdleWatchError);
   });
 
+  it("is given up when it does not begin in time", async () => {
+    const environment = manualEnvironment();
+    const scan = scanning(() => {}, { idleMs: 600_000, timeoutMs: 7_000 }, environment);
+    let ended: unknown;
+    void scan.then(({ end }) => (ended = end));
+    while (ended === undefined) await environment.clock.advance(1_000);
+    expect(ended).toBeInstanceOf(errors.TimeoutError);
+    expect(String(ended)).toContain(" 7000 ms");
+  });
+
   it("ends with the reason of its signal", async () => {
     const controller = new AbortController();
     const answer: Answer = (_request, response) => response.write(list.slice(0, 90), () => controller.abort("enough"));

@@ -50,7 +50,7 @@ interface Opening extends WatchTools {
 }
 
 async function open(attempt: string, kind: Kind, options: Omit<ScanOptions, "project">, { caller, protobuf, signal }: Opening) {
-  const { namespace, labelSelector, fieldSelector, idleMs: timeoutMs = defaultIdleMs } = options;
+  const { namespace, labelSelector, fieldSelector, idleMs = defaultIdleMs, timeoutMs = idleMs } = options;
   const request = {
     method: "GET",
     path: collectionPath(kind, namespace),

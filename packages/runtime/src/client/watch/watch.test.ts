@@ -274,11 +274,16 @@ describe("a watch fails", () => {
     expect(it.server.connections).toBe(2);
   });
 
-  it("in time when the server accepts the request and never answers", async () => {
+  it.each([
+    { name: "in the time that any call has", timeoutMs: undefined, message: "30000" },
+    { name: "in a time of its own", timeoutMs: 7_000, message: "7000" },
+  ])("$name when the server accepts the request and never answers", async ({ timeoutMs, message }) => {
     const environment = manualEnvironment();
     await using it = await serving(() => {}, { environment });
-    const { end } = await eventuallyEnded(watching(it.watch({ idleMs: 600_000 })), () => environment.clock.advance(5000));
+    const watch = watching(it.watch({ idleMs: 600_000, timeoutMs }));
+    const { end } = await eventuallyEnded(watch, () => environment.clock.advance(5000));
     expect(end).toBeInstanceOf(errors.TimeoutError);
+    expect(String(end)).toContain(` ${message} ms`);
   });
 });
 

@@ -104,7 +104,7 @@ function open<T extends KubernetesObject>(
   };
   const request = { method: "GET", path: collectionPath(kind, options.namespace), query } as const;
   // Whoever watches has a back-off of its own; a second one inside would only make it wait for both.
-  return caller.stream({ attempt, request, options: { signal }, once: true });
+  return caller.stream({ attempt, request, options: { signal, timeoutMs: options.timeoutMs }, once: true });
 }
 
 /** The chunks as they come, with the watchdog awake exactly while we wait for one. */
