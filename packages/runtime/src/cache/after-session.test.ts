@@ -6,6 +6,7 @@ import {
   IdleWatchError,
   NotFoundError,
   ServerTimeoutError,
+  TimeoutError,
   TooManyRequestsError,
   TransportError,
 } from "../client/errors.ts";
@@ -13,19 +14,39 @@ import { afterSession, type NextSession, type SessionEnd } from "./after-session
 import { refusal } from "./scripted-api.fixture.ts";
 
 const said = { attempt: "watch Pod", reason: "", message: "no" };
-const watching = { lastedMs: 60_000, heard: true };
+/** A watch that had been open for a minute; rows show what differs. */
+const watching: SessionEnd = { lastedMs: 60_000, heard: true, openMs: 60_000, limited: false };
+/** A listing that had just begun. */
+const listing: SessionEnd = { lastedMs: 5, heard: false, openMs: 0, limited: false };
+const idle = new IdleWatchError("idle");
+const unanswered = new TimeoutError("no answer", { outcome: "unknown" });
 
 const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   { name: "an ordinary end is resumed at once", end: watching, expected: { from: "resume", when: "at once" } },
-  { name: "an end within a second is a failure", end: { lastedMs: 5, heard: true }, expected: { from: "resume", when: "later" } },
+  { name: "an end within a second is a failure", end: { ...watching, lastedMs: 5 }, expected: { from: "resume", when: "later" } },
   {
     name: "silence after something was heard is resumed at once",
-    end: { ...watching, error: new IdleWatchError("idle") },
+    end: { ...watching, error: idle },
     expected: { from: "resume", when: "at once" },
   },
   {
-    name: "silence from the beginning is a failure",
-    end: { lastedMs: 50_000, heard: false, error: new IdleWatchError("idle") },
+    name: "silence from the beginning is resumed at once: it was wait enough",
+    end: { ...watching, heard: false, error: idle },
+    expected: { from: "resume", when: "at once" },
+  },
+  {
+    name: "silence from the beginning, beyond the end that was asked for, is no quiet kind: it is listed",
+    end: { ...watching, heard: false, limited: true, error: idle },
+    expected: { from: "list", when: "at once" },
+  },
+  {
+    name: "a watch that was never accepted is resumed at once: nothing was promised, and it was wait enough",
+    end: { lastedMs: 10_000, heard: false, openMs: 0, limited: true, error: unanswered },
+    expected: { from: "resume", when: "at once" },
+  },
+  {
+    name: "silence of less than a second is a failure, whatever deadline made it so",
+    end: { ...watching, lastedMs: 5, error: idle },
     expected: { from: "resume", when: "later" },
   },
   {
@@ -35,13 +56,18 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "a line that is cut again within a second is given time",
-    end: { lastedMs: 5, heard: true, error: new BrokenStreamError("cut") },
+    end: { ...watching, lastedMs: 5, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "later" },
   },
   {
-    name: "a line that is cut before anything was heard is given time",
-    end: { lastedMs: 60_000, heard: false, error: new BrokenStreamError("cut") },
+    name: "a line that is cut soon, and before anything was heard, is given time",
+    end: { ...watching, heard: false, openMs: 9_000, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "later" },
+  },
+  {
+    name: "a quiet line that a load balancer cuts is resumed at once",
+    end: { ...watching, heard: false, openMs: 30_000, error: new BrokenStreamError("cut") },
+    expected: { from: "resume", when: "at once" },
   },
   { name: "lost history is listed again", end: { ...watching, error: refusal(410) }, expected: { from: "list", when: "later" } },
   {
@@ -74,39 +100,48 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "a server that cannot stream lists is asked for pages",
-    end: { lastedMs: 5, heard: false, listing: "stream", error: refusal(422) },
+    end: { ...listing, listing: "stream", error: refusal(422) },
     expected: { from: "list", when: "at once", listBy: "pages" },
   },
   {
     name: "a server that does not know the question never ends its list: pages",
-    end: { lastedMs: 50_000, heard: true, listing: "stream", error: new IdleWatchError("idle") },
+    end: { ...listing, lastedMs: 50_000, heard: true, listing: "stream", error: idle },
     expected: { from: "list", when: "at once", listBy: "pages" },
   },
   {
     name: "a listing that broke begins again",
-    end: { lastedMs: 5, heard: true, listing: "stream", error: new BrokenStreamError("cut") },
+    end: { ...listing, heard: true, listing: "stream", error: new BrokenStreamError("cut") },
     expected: { from: "list", when: "later" },
   },
   {
     name: "a scan that was cut on the way is streamed the next time, since an answer may be too large for a minute",
-    end: { lastedMs: 60_000, heard: true, listing: "scan", error: new BrokenStreamError("cut") },
+    end: { ...listing, lastedMs: 60_000, heard: true, listing: "scan", error: new BrokenStreamError("cut") },
     expected: { from: "list", when: "later", listBy: "stream" },
   },
   {
     name: "a scan whose answer made no sense is streamed the next time",
-    end: { lastedMs: 5, heard: false, listing: "scan", error: new AnswerError("what?") },
+    end: { ...listing, listing: "scan", error: new AnswerError("what?") },
     expected: { from: "list", when: "later", listBy: "stream" },
   },
   {
     name: "a scan that never began is tried again",
-    end: { lastedMs: 5, heard: false, listing: "scan", error: new TransportError("refused", { outcome: "not-sent" }) },
+    end: { ...listing, listing: "scan", error: new TransportError("refused", { outcome: "not-sent" }) },
     expected: { from: "list", when: "later" },
+  },
+  {
+    name: "a scan that was not answered is tried again at once: it was wait enough",
+    end: { ...listing, lastedMs: 10_000, listing: "scan", error: unanswered },
+    expected: { from: "list", when: "at once" },
+  },
+  {
+    name: "a scan that fell silent on the way is streamed at once",
+    end: { ...listing, lastedMs: 60_000, heard: true, listing: "scan", error: idle },
+    expected: { from: "list", when: "at once", listBy: "stream" },
   },
   {
     name: "A2: a scan of a busy server gets the patience it asks for",
     end: {
-      lastedMs: 5,
-      heard: false,
+      ...listing,
       listing: "scan",
       error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 7 }),
     },
@@ -114,7 +149,7 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "pages that expired on the way begin again",
-    end: { lastedMs: 5, heard: true, listing: "pages", error: refusal(410) },
+    end: { ...listing, heard: true, listing: "pages", error: refusal(410) },
     expected: { from: "list", when: "later" },
   },
 ];

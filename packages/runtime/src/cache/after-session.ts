@@ -8,6 +8,7 @@ import {
   InvalidError,
   NotFoundError,
   ServerTimeoutError,
+  TimeoutError,
   TooManyRequestsError,
   TransportError,
 } from "../client/errors.ts";
@@ -24,6 +25,10 @@ export interface SessionEnd {
   readonly lastedMs: number;
   /** Something arrived on it: an event or a bookmark. */
   readonly heard: boolean;
+  /** How long the watch had been open: accepted by the server. 0: it never was. */
+  readonly openMs: number;
+  /** The server was to end the watch before it could be silent for too long. */
+  readonly limited: boolean;
 }
 
 /** What to do now. */
@@ -45,22 +50,48 @@ export interface NextSession {
 /** A watch that ends sooner than this was no watch: reopening it at once would be a hot loop. */
 const tooShortMs = 1_000;
 
+/** A watch that was open for so long had a line that worked, even if there was nothing to say. */
+const longEnoughMs = 10_000;
+
 export function afterSession(end: SessionEnd): NextSession {
   if (end.listing !== undefined) return afterListing(end);
-  const { error, lastedMs, heard } = end;
-  if (error === undefined) return { from: "resume", when: lastedMs < tooShortMs ? "later" : "at once" };
-  // Silence is not a failure, unless the connection never said anything at all.
-  if (error instanceof IdleWatchError) return { from: "resume", when: heard ? "at once" : "later" };
-  // A connection that worked was torn: the next one most likely works too. If not, it is short, and we wait.
-  if (error instanceof TransportError && heard && lastedMs >= tooShortMs) return { from: "resume", when: "at once" };
+  const { error } = end;
+  if (error === undefined || isSilence(error)) return { from: isMute(end) ? "list" : "resume", when: unlessTooShort(end) };
+  if (error instanceof TransportError && hadWorked(end)) return { from: "resume", when: "at once" };
   return { from: isLost(error) ? "list" : "resume", when: "later", ...patience(error) };
 }
 
 function afterListing(end: SessionEnd): NextSession {
   const { error } = end;
   if (end.listing === "stream" && cannotStream(error)) return { from: "list", when: "at once", listBy: "pages" };
-  if (end.listing === "scan" && wasCut(end)) return { from: "list", when: "later", listBy: "stream" };
-  return { from: "list", when: "later", ...patience(error) };
+  const when = isSilence(error) ? unlessTooShort(end) : "later";
+  if (end.listing === "scan" && wasCut(end)) return { from: "list", when, listBy: "stream" };
+  return { from: "list", when, ...patience(error) };
+}
+
+/** Nothing came for so long that we gave up: that was the wait, and another one on top would only make us later. */
+function isSilence(error: unknown): boolean {
+  return error instanceof IdleWatchError || error instanceof TimeoutError;
+}
+
+function unlessTooShort({ lastedMs }: SessionEnd): NextSession["when"] {
+  return lastedMs < tooShortMs ? "later" : "at once";
+}
+
+/**
+ * The server accepted the watch, and then nothing came of it, not even the end that it was asked for. A kind may be quiet, but
+ * this is something between us that swallows what is said; the next watch may be no better, so what is true is listed.
+ */
+function isMute({ error, heard, openMs, limited }: SessionEnd): boolean {
+  return error instanceof IdleWatchError && openMs > 0 && limited && !heard;
+}
+
+/**
+ * A connection that worked was torn: the next one most likely works too. If not, it is short, and we wait. (Load balancers
+ * tear what is idle; behind one of them a quiet watch never lives to hear anything.)
+ */
+function hadWorked({ lastedMs, heard, openMs }: SessionEnd): boolean {
+  return heard ? lastedMs >= tooShortMs : openMs >= longEnoughMs;
 }
 
 /** A part of the list came, and then no more; or all of it, and it made no sense. Waiting alone does not help. */

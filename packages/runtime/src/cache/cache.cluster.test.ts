@@ -19,6 +19,7 @@ import { view } from "./projection.ts";
 
 const timing = {
   idleMs: 3_000,
+  answerMs: 1_000,
   quietTimeoutSeconds: 2,
   toleranceMs: 1_000,
   overdueMs: 500,
@@ -97,6 +98,13 @@ const faults: { name: string; begin: (proxy: FaultProxy) => void; unmet?: boolea
   { name: "its connection is reset", begin: (proxy) => proxy.cut() },
   { name: "its connection is half-open: the peer has lost power", begin: (proxy) => proxy.freeze(), unmet: true },
   {
+    name: "everything is swallowed, for a while",
+    begin: (proxy) => {
+      proxy.plan = everything({ kind: "silence" });
+      proxy.freeze();
+    },
+  },
+  {
     name: "every connection is reset, for a while",
     begin: (proxy) => {
       proxy.plan = everything({ kind: "reset" });
@@ -170,6 +178,20 @@ describe("W3: a cache is right again after", () => {
     }
     it.proxy.plan = () => undefined;
     await it.put("changed", "after");
+    await it.caughtUp();
+    await it.put("new", "later");
+    await it.caughtUp();
+  });
+
+  it("every watch is accepted and stays mute, for as long as that lasts", async () => {
+    await using it = await following();
+    await it.put("gone", "before");
+    it.cache.start();
+    await it.caughtUp();
+    it.proxy.plan = watches({ kind: "watch", afterEvents: 0, ending: "silence" });
+    it.proxy.cut();
+    await it.remove("gone");
+    await it.put("new", "during");
     await it.caughtUp();
     await it.put("new", "later");
     await it.caughtUp();

@@ -173,6 +173,19 @@ describe("a cache", () => {
     expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
   });
 
+  it("lists now and then also if every watch ends badly, and is not stale because of that", async () => {
+    await using world = following({ timing: { relistMs: 600_000 } });
+    await world.start();
+    await world.clock.advance(600_000);
+    world.api.muted = true;
+    world.api.put(ConfigMap, config("never told"));
+    world.api.cutWatches(refusal(500));
+    await world.clock.advance(0);
+    expect(world.cache.synced).toBe(true);
+    await world.clock.advance(2_000);
+    expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
+  });
+
   it("follows several namespaces, and only those", async () => {
     await using world = following({ namespaces: ["home", "work"] });
     for (const namespace of ["home", "work", "elsewhere"]) world.api.put(ConfigMap, config(`in-${namespace}`, {}, namespace));

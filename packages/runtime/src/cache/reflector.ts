@@ -12,11 +12,14 @@
 // a newer version to tell sends a bookmark about once a minute, and two seconds before a watch ends by its own time
 // limit (seen on 1.37). For a quiet kind we therefore ask for a time limit below `idleMs`: the version is carried along by
 // the early bookmark, a healthy watch ends politely before the silence is too long, and a path that swallows packets is
-// noticed in less than a minute, without relying on bookmarks at all.
+// noticed in less than a minute, without relying on bookmarks at all. A request that the server does not even begin to answer
+// is given up sooner, after `answerMs`, and the next one follows at once; each waits twice as long as the one before, up to
+// four times: a slow server gets its time, and one that says nothing is not asked more often than one that is down.
 //
 // Whether the store may be believed meanwhile is kept in freshness.ts.
 
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
+import { IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
@@ -59,6 +62,9 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #listBy: Listing = "scan";
   #listing: SessionEnd["listing"];
   #heard = false;
+  #openedAt: number | undefined;
+  #limited = false;
+  #unanswered = 0;
   #quiet = false;
   #lastHeard: number;
   #lastListed = 0;
@@ -126,8 +132,12 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const began = clock.monotonic();
     this.#interrupt = new AbortController();
     using either = anySignal([signal, this.#interrupt.signal]);
-    const how = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
-    return { ...how, listing: this.#listing, lastedMs: clock.monotonic() - began, heard: this.#heard };
+    this.#openedAt = undefined;
+    this.#limited = false;
+    const how: { error?: unknown } = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
+    const now = clock.monotonic();
+    const openMs = now - (this.#openedAt ?? now);
+    return { ...how, listing: this.#listing, lastedMs: now - began, heard: this.#heard, openMs, limited: this.#limited };
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
@@ -144,14 +154,14 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   // Listing.
 
   async #scan(signal: AbortSignal): Promise<void> {
-    const { client, kind, project, knownFieldsOnly, timing } = this.#options;
+    const { client, kind, project, knownFieldsOnly } = this.#options;
     if (client.scan === undefined) return;
     const snapshot = this.#beginListing("scan");
     const take = (object: Stored<T>) => {
       this.#hear();
       snapshot.put(object);
     };
-    const options = { ...this.#scope(), knownFieldsOnly, project, idleMs: timing.idleMs, signal };
+    const options = { ...this.#scope(), ...this.#patience(), knownFieldsOnly, project, signal };
     const { resourceVersion } = await client.scan(kind, take, options);
     this.#finishListing(snapshot, resourceVersion);
     await settled(); // what has waited for the list begins in this turn of the event loop: the watch, which connects, in the next
@@ -214,9 +224,15 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   // Watching.
 
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const timeoutSeconds = this.#quiet ? this.#options.timing.quietTimeoutSeconds : this.#longTimeout();
+    const { timing, environment } = this.#options;
+    const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
+    this.#limited = timeoutSeconds * 1_000 < timing.idleMs;
     this.#quiet = true;
-    const onOpen = () => this.#freshness.alive();
+    this.#heard = false; // of the watch: a listing says nothing about it
+    const onOpen = () => {
+      this.#openedAt = environment.clock.monotonic();
+      this.#freshness.alive();
+    };
     await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal, onOpen });
   }
 
@@ -237,8 +253,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     take: (event: WatchEvent<T>) => void,
     how: Pick<WatchOptions<T>, "resourceVersion" | "sendInitialEvents" | "timeoutSeconds" | "signal" | "onOpen">,
   ): Promise<void> {
-    const { client, kind, project, timing } = this.#options;
-    const options = { ...this.#scope(), idleMs: timing.idleMs, project, ...how };
+    const { client, kind, project } = this.#options;
+    const options = { ...this.#scope(), ...this.#patience(), project, ...how };
     const heard = (event: WatchEvent<T>) => {
       this.#hear();
       take(event);
@@ -249,6 +265,11 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   #scope(): Selection & { namespace?: string | undefined } {
     return { ...this.#options.selection, namespace: this.#options.namespace };
+  }
+
+  #patience(): { readonly idleMs: number; readonly timeoutMs: number } {
+    const { idleMs, answerMs } = this.#options.timing;
+    return { idleMs, timeoutMs: answerMs * 2 ** Math.min(this.#unanswered, 2) };
   }
 
   /** Random, so that the watches of many processes do not all end in the same minute. */
@@ -266,22 +287,34 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   #whatNext(end: SessionEnd): NextSession {
     if (this.#listingWanted) return { from: "list", when: "at once" };
-    const next = afterSession(end);
+    return afterSession(end);
+  }
+
+  get #listDue(): boolean {
     const { environment, timing } = this.#options;
-    const listDue = environment.clock.monotonic() - this.#lastListed >= timing.relistMs;
-    return next.when === "at once" && listDue ? { ...next, from: "list" } : next;
+    return environment.clock.monotonic() - this.#lastListed >= timing.relistMs;
   }
 
   async #prepare(next: NextSession, end: SessionEnd, signal: AbortSignal): Promise<void> {
-    if (next.from === "list") this.#resumeFrom = undefined;
+    if (next.from === "list" || this.#listDue) this.#resumeFrom = undefined;
     this.#listBy = next.listBy ?? "scan";
+    this.#unanswered = end.error instanceof TimeoutError ? this.#unanswered + 1 : 0;
+    // What was silent for so long is quiet: the next watch is to end in time, so that silence means something.
+    if (end.error instanceof IdleWatchError) this.#quiet = true;
+    this.#doubt(next, end);
     if (next.when === "at once") return;
-    // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
-    if (next.from === "list" && end.listing === undefined) this.#freshness.lost(end.error);
-    else this.#freshness.disconnected(end.error);
     const delayMs = Math.max(this.#backoff.next(), next.atLeastMs ?? 0);
     this.#complain(end.error, delayMs);
     await this.#options.environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
+  }
+
+  /** What an end means for those who rely on us, until something opens or is listed. */
+  #doubt(next: NextSession, end: SessionEnd): void {
+    // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
+    if (next.when === "later" && next.from === "list" && end.listing === undefined) this.#freshness.lost(end.error);
+    else if (next.when === "later" || end.error instanceof TransportError) this.#freshness.disconnected(end.error);
+    if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError)
+      this.#options.log.warn({ err: end.error }, "watch was accepted and stayed mute: listing instead");
   }
 
   /** The first failure of a series is worth a warning; the rest would only repeat it. */

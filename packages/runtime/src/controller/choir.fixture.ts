@@ -65,6 +65,7 @@ export function choirs({ resyncMs = 0 }: { resyncMs?: number } = {}): Controller
 
 const timing = {
   idleMs: 3_000,
+  answerMs: 1_000,
   quietTimeoutSeconds: 2,
   toleranceMs: 1_000,
   overdueMs: 2_000,

@@ -1,0 +1,117 @@
+// W3 with the times of production: faults that nobody reports. See bad-line.fixture.ts.
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../concurrency/logger.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { BadLine } from "./bad-line.fixture.ts";
+import { Cache } from "./cache.ts";
+import { ScriptedApi } from "./scripted-api.fixture.ts";
+
+const ref = (name: string) => ({ namespace: "home", name });
+const config = (name: string): ConfigMap => ({ metadata: ref(name) });
+
+/** A cache that is in order and has been so for a second, at the end of a line. */
+async function following() {
+  const api = new ScriptedApi();
+  const environment = manualEnvironment();
+  const { clock } = environment;
+  const line = new BadLine(api, clock);
+  const cache = new Cache<ConfigMap>({
+    client: line,
+    kind: ConfigMap,
+    namespaces: "all",
+    environment,
+    log: silentLogger,
+  });
+  api.put(ConfigMap, config("a"));
+  cache.start();
+  await clock.advance(1_000);
+  /** Seconds until it is so, at most an hour. */
+  const secondsUntil = async (isSo: () => boolean) => {
+    for (let seconds = 0; seconds < 3_600; seconds += 1) {
+      if (isSo()) return seconds;
+      await clock.advance(1_000);
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
+  return { api, line, cache, clock, secondsUntil, names, [Symbol.asyncDispose]: () => cache.stop() };
+}
+
+/** The fault may end in any phase of our waiting. */
+const phases = Array.from({ length: 20 }, (_, at) => at * 6);
+
+describe("W3: silence", () => {
+  it.each([60, 180, 300, 480, 600])(
+    "of everything for %d s or a little more: right within a minute of its end",
+    async (length) => {
+      for (const phase of phases) {
+        await using it = await following();
+        it.line.fault = "half-open";
+        await it.clock.advance((length + phase) * 1_000);
+        it.line.fault = "none";
+        it.api.put(ConfigMap, config("b"));
+        expect(await it.secondsUntil(() => it.cache.synced && it.names().includes("b"))).toBeLessThanOrEqual(60);
+      }
+    },
+  );
+
+  it("of everything is told within a minute and a half, and asks no more often than a server that is down", async () => {
+    await using it = await following();
+    it.line.fault = "half-open";
+    expect(await it.secondsUntil(() => !it.cache.synced)).toBeLessThanOrEqual(90);
+    const before = it.line.asked;
+    await it.clock.advance(600_000);
+    expect(it.line.asked - before).toBeLessThanOrEqual(600 / 30);
+  });
+
+  it("of watches that were accepted: the cache is listed, rather than wrong for ever", async () => {
+    await using it = await following();
+    it.line.fault = "mute";
+    it.api.cutWatches();
+    await it.clock.advance(0);
+    it.api.remove(ConfigMap, ref("a"));
+    for (const name of ["b", "c", "d"]) {
+      it.api.put(ConfigMap, config(name));
+      expect(await it.secondsUntil(() => it.names().includes(name))).toBeLessThanOrEqual(60);
+    }
+    expect([it.names(), it.cache.synced]).toEqual([["b", "c", "d"], true]);
+  });
+
+  it("of watches that were accepted, while nothing can be listed: the cache says that it does not know", async () => {
+    await using it = await following();
+    it.line.fault = "mute";
+    it.api.cutWatches();
+    await it.clock.advance(0);
+    it.line.fault = "half-open";
+    expect(await it.secondsUntil(() => !it.cache.synced)).toBeLessThanOrEqual(90);
+    it.line.fault = "mute"; // a watch that opens is no proof
+    it.api.refuse = (call) => (call.startsWith("watch") ? undefined : new Error("no lists today"));
+    await it.clock.advance(600_000);
+    expect(it.cache.synced).toBe(false);
+  });
+
+  it("of a quiet kind costs no listing, nor do events now and then", async () => {
+    await using it = await following();
+    await it.clock.advance(600_000);
+    for (let minute = 0; minute < 20; minute += 1) {
+      it.api.put(ConfigMap, config("now and then"));
+      await it.clock.advance(minute * 10_000);
+    }
+    expect(it.api.calls.filter((call) => !call.startsWith("watch"))).toEqual(["list configmaps"]);
+  });
+
+  it("that a load balancer cuts short leaves a quiet kind in order", async () => {
+    await using it = await following();
+    it.line.cutsIdleAfterMs = 35_000;
+    let connected = 0;
+    let live = 0;
+    for (let second = 0; second < 3_000; second += 1) {
+      await it.clock.advance(1_000);
+      connected += it.api.openWatches;
+      live += it.cache.synced ? 1 : 0;
+    }
+    expect([connected, live]).toEqual([3_000, 3_000]);
+    expect(it.api.calls.length).toBeLessThan(100);
+  });
+});
