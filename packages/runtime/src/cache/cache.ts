@@ -13,7 +13,7 @@ import type { Client } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
-import type { KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
+import { type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
 import type { CacheState } from "./freshness.ts";
 import { MarkWaiters } from "./mark-waiters.ts";
 import type { IndexValues } from "./object-index.ts";
@@ -48,7 +48,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
   readonly kind: View<T>;
   /** What this cache would keep of an object. */
   readonly project: Projection<T>;
-  readonly #store = new ObjectStore<T>();
+  readonly #store: ObjectStore<T>;
   readonly #reflectors: readonly Reflector<T>[];
   readonly #environment: Environment;
   readonly #timing: ReflectorTiming;
@@ -64,6 +64,10 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     this.project = projectionOf(kind, (err) =>
       options.log.error({ err, watch: kind.plural }, "projection failed; this object is kept whole"),
     );
+    this.#store = new ObjectStore((err, { type, object }) => {
+      const fields = { err, watch: kind.plural, object: keyOf(object.metadata) };
+      options.log.error(fields, `a listener failed; it may not have noticed that this object was ${type}`);
+    });
     this.#environment = environment;
     this.#timing = { ...defaultTiming, ...options.timing };
     const scopes = namespaces === "all" || !kind.namespaced ? [undefined] : namespaces;

@@ -13,7 +13,7 @@ const object = (name: string, namespace = "a", version = "1"): Object => ({
 
 /** A store that holds these, and what it tells from now on. */
 function storeOf(...objects: readonly Object[]) {
-  const store = new ObjectStore<Object>();
+  const store = new ObjectStore<Object>((error) => expect.unreachable(String(error)));
   for (const each of objects) store.put(each, { listed: false });
   const told: string[] = [];
   store.onChange(({ type, object: { metadata } }) => told.push(`${type} ${metadata.namespace}/${metadata.name}`));

@@ -16,8 +16,8 @@ function config(name: string, version: number, more: { uid?: string; data?: Reco
 
 /** A store, and what it tells: "added a@1". */
 function told() {
-  const store = new ObjectStore<ConfigMap>();
   const changes: string[] = [];
+  const store = new ObjectStore<ConfigMap>((error) => changes.push(String(error)));
   store.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
   return { store, changes };
 }
@@ -100,6 +100,18 @@ describe("the store", () => {
     store.put(config("odd", 1), watched);
     store.put(config("a", 2), watched);
     expect(store.lookup(picky.values, "fine").map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  });
+
+  it("E3: a listener that throws keeps nothing from those after it, and is told of", () => {
+    const changes: string[] = [];
+    const store = new ObjectStore<ConfigMap>((error) => changes.push(String(error)));
+    store.onChange(() => {
+      throw new Error("odd");
+    });
+    store.onChange(({ type }) => changes.push(type));
+    store.put(config("a", 1), watched);
+    store.remove(config("a", 2), watched);
+    expect(changes).toEqual(["Error: odd", "added", "Error: odd", "removed"]);
   });
 
   it("lists one namespace or all", () => {

@@ -22,7 +22,7 @@ export type Change<T extends KubernetesObject = KubernetesObject> =
   /** The object as it was last seen. */
   | { readonly type: "removed"; readonly object: Stored<T>; readonly previous?: undefined; readonly initial: boolean };
 
-/** Called with every change, in order, while it happens: it must be quick and must not throw. */
+/** Called with every change, in order, while it happens: it must be quick. If it throws, the others are told all the same. */
 export type ChangeListener<T extends KubernetesObject> = (change: Change<T>) => void;
 
 /** The name of the map of objects without a namespace. No namespace is called so. */
@@ -35,9 +35,15 @@ export class ObjectStore<T extends KubernetesObject> {
   readonly #byValues = new Map<IndexValues<T>, IndexedObjects<T>>();
   readonly #indexes: IndexedObjects<T>[] = [this.#byOwner];
   readonly #listeners = new Set<ChangeListener<T>>();
+  readonly #onListenerError: (error: unknown, change: Change<T>) => void;
   #size = 0;
   /** Listings are sorted by name, so the object before is often a replica of the same thing. */
   #last: Stored<T> | undefined;
+
+  /** @param onListenerError is told what a listener threw: a change is told once, so nobody else may lose it for that. */
+  constructor(onListenerError: (error: unknown, change: Change<T>) => void) {
+    this.#onListenerError = onListenerError;
+  }
 
   get size(): number {
     return this.#size;
@@ -137,7 +143,13 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   #tell(change: Change<T>): void {
-    for (const listener of this.#listeners) listener(change);
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#onListenerError(error, change);
+      }
+    }
   }
 }
 

@@ -146,6 +146,17 @@ describe("a controller at work", () => {
     expect(at.errors.map((error) => error.split(": ")[1]).sort()).toEqual(["mapping", "predicate", "reconciler"]);
   });
 
+  it("E3: a mapping that names nothing where it should name an object is logged, and the object is listened to", async () => {
+    await using at = await atWork((ran) => {
+      const map = () => [ref("a"), undefined as never]; // past the compiler: `cached.get(…)?.metadata!`
+      return controller(ConfigMap, { resyncMs: 0, watches: [{ kind: Secret, map }] }, async ({ name }) => noted(ran, name));
+    });
+    await at.start();
+    at.api.put(Secret, { metadata: ref("s") });
+    await at.clock.advance(600_000);
+    expect([at.runner.synced, at.ran, at.errors.length]).toEqual([true, ["a"], 1]);
+  });
+
   it("waits for a change after a permanent error, and tells people once", async () => {
     await using at = await atWork((ran) =>
       controller(ConfigMap, { resyncMs: 0 }, async ({ name }) => {

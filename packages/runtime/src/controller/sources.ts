@@ -5,7 +5,7 @@ import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/store.ts";
 import type { Cancel } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
-import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type Stored } from "../objects/object.ts";
 import { controllerOf } from "../objects/owner.ts";
 import type { CachedObjects, CacheReader, Plan, Watch } from "./definition.ts";
 import { cachedObjects } from "./open-caches.ts";
@@ -74,16 +74,17 @@ function ownerKey(kind: Kind, child: Stored<KubernetesObject>): string | undefin
 }
 
 function mapped({ map }: Watch<Kind, Kind>, primary: CacheReader<KubernetesObject>, cached: CachedObjects, log: Logger): KeysOf {
-  const refsOf = (object: Stored<KubernetesObject>): Iterable<ObjectRef> => {
+  const addKeys = (object: Stored<KubernetesObject>, keys: Set<string>) => {
     try {
-      return [...map(object, primary, cached)];
+      for (const ref of map(object, primary, cached)) keys.add(keyOf(ref));
     } catch (err) {
-      log.error({ err, object: keyOf(object.metadata) }, "mapping failed; nothing is looked at because of this change");
-      return [];
+      log.error({ err, object: keyOf(object.metadata) }, "mapping failed; what it has not named by now is not looked at");
     }
   };
   return ({ object, previous }) => {
-    const refs = previous === undefined ? refsOf(object) : [...refsOf(object), ...refsOf(previous)];
-    return new Set(Array.from(refs, keyOf));
+    const keys = new Set<string>();
+    addKeys(object, keys);
+    if (previous !== undefined) addKeys(previous, keys);
+    return keys;
   };
 }
