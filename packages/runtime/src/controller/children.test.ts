@@ -160,4 +160,16 @@ describe("children", () => {
     const owner = at.api.get(ConfigMap, ref("a"))?.metadata.uid;
     expect(at.api.get(Secret, ref("red"))?.metadata.ownerReferences?.[0]?.uid).toBe(owner);
   });
+
+  it("W4: of a living namesake in another group are a stranger's: that is said, and they are made when it has gone", async () => {
+    await using at = await atWork(() => colours(() => ["red"]));
+    const stranger = { apiVersion: "example.com/v1", kind: "ConfigMap", name: "a", uid: "alive", controller: true };
+    at.api.put(Secret, { metadata: { ...ref("red"), ownerReferences: [stranger] } });
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    expect([at.world.writes, at.errors]).toEqual([[], [expect.stringContaining("ConfigMap a (UID alive)")]]);
+    at.api.remove(Secret, ref("red"));
+    await at.clock.advance(0);
+    expect(at.world.writes).toEqual(["apply Secret home/red"]);
+  });
 });

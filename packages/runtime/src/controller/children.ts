@@ -15,7 +15,7 @@
 import type { Cache } from "../cache/cache.ts";
 import { ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectMeta, type ObjectRef, type Stored } from "../objects/object.ts";
-import { controllerOf, isControlledBy, ownerReferenceTo } from "../objects/owner.ts";
+import { controllerOf, isControlledBy, isReferenceTo, ownerReferenceTo } from "../objects/owner.ts";
 import { ChildNotOursError, PermanentError, SeveralChildrenError } from "./errors.ts";
 import { hashOf } from "./settled.ts";
 import { isSameKind, type Work } from "./work.ts";
@@ -175,7 +175,7 @@ function isReady(work: Work, owner: Stored<KubernetesObject>, kind: Kind, actual
 
 function isLeftBehind(work: Work, owner: Stored<KubernetesObject>, actual: Stored<KubernetesObject>): boolean {
   const theirs = controllerOf(actual);
-  return theirs?.kind === work.kind.kind && theirs.name === owner.metadata.name;
+  return theirs !== undefined && isReferenceTo(work.kind, theirs) && theirs.name === owner.metadata.name;
 }
 
 async function pruneKind(work: Work, owner: Stored<KubernetesObject>, kind: Kind, wanted: ReadonlySet<string>): Promise<void> {

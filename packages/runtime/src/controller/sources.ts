@@ -5,8 +5,8 @@ import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/store.ts";
 import type { Cancel } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
-import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type Stored } from "../objects/object.ts";
-import { controllerOf } from "../objects/owner.ts";
+import { type Kind, type KubernetesObject, keyOf, type Stored } from "../objects/object.ts";
+import { controllerOf, isReferenceTo } from "../objects/owner.ts";
 import type { CachedObjects, CacheReader, Plan, Watch } from "./definition.ts";
 import { cachedObjects } from "./open-caches.ts";
 
@@ -65,10 +65,7 @@ function ownersIn(kind: Kind, { object, previous }: Change): Set<string> {
 
 function ownerKey(kind: Kind, child: Stored<KubernetesObject>): string | undefined {
   const owner = controllerOf(child);
-  if (owner === undefined || owner.kind !== kind.kind) return undefined;
-  // Another version of the same group is the same kind.
-  if (owner.apiVersion.split("/").length !== apiVersionOf(kind).split("/").length) return undefined;
-  if (kind.group !== "" && !owner.apiVersion.startsWith(`${kind.group}/`)) return undefined;
+  if (owner === undefined || !isReferenceTo(kind, owner)) return undefined;
   const { namespace } = child.metadata;
   return keyOf(kind.namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Deployment } from "./kinds/apps.ts";
 import { Pod } from "./kinds/core/pod.ts";
-import { controllerOf, isControlledBy, isOwnedBy, ownerReferenceTo } from "./owner.ts";
+import { controllerOf, isControlledBy, isOwnedBy, isReferenceTo, ownerReferenceTo } from "./owner.ts";
 
 const web = { metadata: { name: "web", uid: "1234" } };
 const reference = ownerReferenceTo(web, Deployment);
@@ -36,6 +36,16 @@ describe("ownership", () => {
 
   it("knows all owners", () => {
     expect(["1234", "5678", "9999"].map((uid) => isOwnedBy(child, uid))).toEqual([true, true, false]);
+  });
+
+  it.each([
+    { name: "another version of the kind", apiVersion: "apps/v1beta1", kind: "Deployment", is: true },
+    { name: "another group", apiVersion: "example.com/v1", kind: "Deployment", is: false },
+    { name: "a group that begins like it", apiVersion: "apps.example.com/v1", kind: "Deployment", is: false },
+    { name: "the core group", apiVersion: "v1", kind: "Deployment", is: false },
+    { name: "another kind", apiVersion: "apps/v1", kind: "ReplicaSet", is: false },
+  ])("is to a kind by its group and not by its version: $name", ({ apiVersion, kind, is }) => {
+    expect(isReferenceTo({ group: "apps", kind: "Deployment" }, { apiVersion, kind })).toBe(is);
   });
 
   it("finds no owner where there is none", () => {

@@ -25,6 +25,15 @@ export function ownerReferenceTo(
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller, blockOwnerDeletion };
 }
 
+/** Whether the reference is to an object of this kind. Another version of the same group is the same kind. */
+export function isReferenceTo(
+  kind: Pick<Kind, "group" | "kind">,
+  { apiVersion, kind: found }: Pick<OwnerReference, "apiVersion" | "kind">,
+): boolean {
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  return found === kind.kind && group === kind.group;
+}
+
 /** The reference to the one owner that manages the object. */
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
