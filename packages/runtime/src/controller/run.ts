@@ -13,7 +13,7 @@ import { Lines, type ReconcileRecord } from "./explain.ts";
 import { type EventSink, type Remark, referenceTo } from "./object-events.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { ReconcileContext } from "./reconcile-context.ts";
-import type { Settled } from "./settled.ts";
+import type { Outcomes, Settled } from "./settled.ts";
 import type { Strangers } from "./strangers.ts";
 import { type Tracking, trackedClient } from "./tracked-client.ts";
 import type { Work } from "./work.ts";
@@ -26,6 +26,7 @@ export interface Workshop {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly settled: Settled;
+  readonly reported: Outcomes;
   readonly strangers: Strangers;
   /** What a call gets that comes after the end of its reconcile; made once, since every reconcile ends. */
   readonly ended: ReconcileEndedError;
@@ -51,6 +52,7 @@ export class Run implements Work {
   readonly fieldManager: string;
   readonly clock: Clock;
   readonly settled: Settled;
+  readonly reported: Outcomes;
   readonly #options: RunOptions;
   #client: Client | undefined;
   #linked: LinkedSignal | undefined;
@@ -62,13 +64,14 @@ export class Run implements Work {
 
   constructor(options: RunOptions) {
     const { workshop, writes } = options;
-    const { controller, clock, settled, cachesOf } = workshop;
+    const { controller, clock, settled, reported, cachesOf } = workshop;
     this.#options = options;
     this.kind = controller.kind;
     this.owns = controller.plan.owns;
     this.fieldManager = controller.name;
     this.clock = clock;
     this.settled = settled;
+    this.reported = reported;
     const noteRead = (line: string) => this.#read.add(line);
     const noteWrite = (line: string) => this.#wrote.add(line);
     this.#tracking = { writes, signal: () => this.signal, cachesOf, noteRead, noteWrite };

@@ -26,7 +26,7 @@ import { runSources } from "./own-sources.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type Result, reconcileOnce } from "./reconcile.ts";
 import type { Workshop } from "./run.ts";
-import { Settled } from "./settled.ts";
+import { Outcomes, Settled } from "./settled.ts";
 import { listen } from "./sources.ts";
 import { Strangers } from "./strangers.ts";
 
@@ -66,6 +66,7 @@ export class ControllerRunner {
   readonly #states = new Map<string, KeyState>();
   readonly #caches: OpenCaches;
   readonly #settled = new Settled();
+  readonly #reported = new Outcomes();
   readonly #strangers = new Strangers();
   readonly #workshop: Workshop;
   readonly #cancels: Cancel[] = [];
@@ -91,7 +92,7 @@ export class ControllerRunner {
     const narrowed = narrow(client, controller.grants) as unknown as Client;
     const { clock } = environment;
     const ended = new ReconcileEndedError(controller.name);
-    const known = { settled: this.#settled, strangers: this.#strangers };
+    const known = { settled: this.#settled, reported: this.#reported, strangers: this.#strangers };
     this.#workshop = { controller, client: narrowed, clock, events, ...known, ended, cacheOf, cachesOf };
   }
 
@@ -104,9 +105,10 @@ export class ControllerRunner {
       this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
     };
     this.#cancels.push(listen({ kind, plan, cacheOf, enqueue, log: this.#log }), this.#figures.close);
+    this.#cancels.push(this.#forgetTheGone(kind, this.#reported));
     for (const owned of plan.owns) {
       const wake = (key: string, reason: string) => this.#queue.add(key, { reason });
-      this.#cancels.push(this.#forgetTheGone(owned), this.#strangers.attach(owned, cacheOf(owned), wake));
+      this.#cancels.push(this.#forgetTheGone(owned, this.#settled), this.#strangers.attach(owned, cacheOf(owned), wake));
     }
   }
 
@@ -273,9 +275,9 @@ export class ControllerRunner {
     }
   }
 
-  #forgetTheGone(owned: Kind): Cancel {
-    return this.#caches.of(owned).onChange(({ type, object }) => {
-      if (type === "removed") this.#settled.forget(object.metadata.uid);
+  #forgetTheGone(kind: Kind, memory: { forget(uid: string): void }): Cancel {
+    return this.#caches.of(kind).onChange(({ type, object }) => {
+      if (type === "removed") memory.forget(object.metadata.uid);
     });
   }
 }

@@ -8,33 +8,51 @@
 // - We may want less than before: everything we want is there, and something of ours too many. So a child carries the hash
 //   of what was last wanted of it.
 import { createHash } from "node:crypto";
-import { equals, isRecord, isSubset } from "../objects/diff.ts";
+import { isRecord, isSubset } from "../objects/diff.ts";
 
-/** What came of writes that did not come out as they were wanted. Keyed by UID. */
+/** What came of writes that did not come out as they were wanted, by UID. Hashes: objects would be kept alive by it. */
+export class Outcomes {
+  readonly #hashes = new Map<string, string>();
+
+  /** The same was wanted of the object with this UID, and the same came of it. */
+  has(uid: string, wanted: unknown, outcome: unknown): boolean {
+    const last = this.#hashes.get(uid);
+    return last !== undefined && last === hashOf([wanted, outcome]);
+  }
+
+  remember(uid: string, wanted: unknown, outcome: unknown): void {
+    this.#hashes.set(uid, hashOf([wanted, outcome]));
+  }
+
+  /** The object is gone, or just as it was wanted. */
+  forget(uid: string): void {
+    this.#hashes.delete(uid);
+  }
+}
+
+/** Whether children are as they should be. */
 export class Settled {
-  readonly #outcomes = new Map<string, { readonly hash: string; readonly outcome: unknown }>();
+  readonly #outcomes = new Outcomes();
 
   /** The object with this UID is as wanted, or as near to it as the server lets it be. */
   isSo(uid: string, wanted: unknown, actual: unknown): boolean {
-    if (isSubset(wanted, actual)) return true;
-    const last = this.#outcomes.get(uid);
-    return last !== undefined && last.hash === hashOf(wanted) && equals(last.outcome, sameShape(wanted, actual));
+    return isSubset(wanted, actual) || this.#outcomes.has(uid, wanted, sameShape(wanted, actual));
   }
 
   /** This was written, and that is what the server made of it. */
   remember(uid: string, wanted: unknown, actual: unknown): void {
-    if (isSubset(wanted, actual)) this.#outcomes.delete(uid);
-    else this.#outcomes.set(uid, { hash: hashOf(wanted), outcome: sameShape(wanted, actual) });
+    if (isSubset(wanted, actual)) this.#outcomes.forget(uid);
+    else this.#outcomes.remember(uid, wanted, sameShape(wanted, actual));
   }
 
   /** The object is gone. */
   forget(uid: string): void {
-    this.#outcomes.delete(uid);
+    this.#outcomes.forget(uid);
   }
 }
 
 /** Of a value, the places that the wanted one has something to say about. */
-function sameShape(wanted: unknown, actual: unknown): unknown {
+export function sameShape(wanted: unknown, actual: unknown): unknown {
   if (Array.isArray(wanted) && Array.isArray(actual) && wanted.length === actual.length) {
     return wanted.map((item, at) => sameShape(item, actual[at]));
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { Cache } from "../cache/cache.ts";
 import type { Client } from "../client/client.ts";
 import { ConflictError, NotFoundError } from "../client/errors.ts";
 import { manualClock } from "../concurrency/manual-clock.ts";
@@ -7,7 +8,10 @@ import type { Condition } from "../objects/kinds/common.ts";
 import { Node } from "../objects/kinds/core/node.ts";
 import type { Kind, ObjectOf, Stored } from "../objects/object.ts";
 import { defineResource } from "../schema/define-resource.ts";
-import { Settled } from "./settled.ts";
+import { atWork } from "./at-work.fixture.ts";
+import { controller } from "./controller.ts";
+import { done } from "./outcome.ts";
+import { Outcomes, Settled } from "./settled.ts";
 import { type StatedStatus, setStatus } from "./status.ts";
 
 const Tea = defineResource({
@@ -39,11 +43,28 @@ async function sent(
   const apply = async (_kind: unknown, body: unknown, { subresource }: { subresource?: string }) => {
     sent.push({ subresource, body });
     if (error) throw error;
+    return body;
   };
   const client = { apply } as unknown as Client;
-  const work = { kind, owns: [], fieldManager: "tea", client, clock: manualClock(), settled: new Settled() };
-  await setStatus({ ...work, cacheOf: () => expect.unreachable(), whenGone: () => {}, note: () => {} }, object as never, stated);
+  const known = { settled: new Settled(), reported: new Outcomes() };
+  const work = { kind, owns: [], fieldManager: "tea", client, clock: manualClock(), ...known };
+  const cacheOf = () => ({ project: (answer: unknown) => answer }) as Cache;
+  await setStatus({ ...work, cacheOf, whenGone: () => {}, note: () => {} }, object as never, stated);
   return sent;
+}
+
+/** A controller that says the same about every tea, each minute; `written` says how often that was a write since it was asked. */
+async function reporting(stated: StatedStatus & { cups: number }) {
+  const at = await atWork(() =>
+    controller(Tea, { resyncMs: 60_000 }, async (own, ctx) => {
+      const found = ctx.get(Tea, own);
+      if (found !== undefined) await ctx.setStatus(found, stated as never);
+      return done();
+    }),
+  );
+  const put = (status: object) => at.api.put(Tea, tea(status as never));
+  const written = () => at.world.writes.splice(0).length;
+  return { ...at, put, written };
 }
 
 describe("a status", () => {
@@ -103,6 +124,49 @@ describe("a status", () => {
     const old = { cups: 1, observedGeneration: 2, conditions: [{ ...storedHot, observedGeneration: 2 }] };
     const [known] = await sent(tea(old), { cups: 1, conditions: [hot] }, { kind: Node });
     expect(known).toMatchObject({ body: { status: { observedGeneration: 3, conditions: [storedHot] } } });
+  });
+
+  it.each([
+    { name: "a field of another writer", more: { theirs: 7 } },
+    {
+      name: "a condition that was once ours and is another writer's now",
+      more: { conditions: [{ ...storedHot, type: "Brewing" }] },
+    },
+  ])("E1: is written once beside $name, and not again over 100 resyncs", async ({ more }) => {
+    await using at = await reporting({ cups: 1 });
+    at.put({ cups: 1, observedGeneration: 3, ...more });
+    await at.start();
+    expect(at.written()).toBe(1);
+    await at.clock.advance(100 * 66_000);
+    expect(at.written()).toBe(0);
+  });
+
+  it("E1: is written once if the server makes something else of it", async () => {
+    await using at = await reporting({ cups: 1, conditions: [hot] });
+    const stored = at.put({ cups: 8 });
+    at.api.put = () => stored as never; // whatever is written, and so nothing is told
+    await at.start();
+    await at.clock.advance(100 * 66_000);
+    expect(at.written()).toBe(1);
+  });
+
+  it("is written again when somebody else changes what we state, and not when they change what is theirs", async () => {
+    await using at = await reporting({ cups: 1, conditions: [hot] });
+    const foreign = { ...storedHot, type: "Foreign" };
+    const status = { cups: 1, observedGeneration: 3, conditions: [storedHot, foreign], theirs: 7 };
+    at.put(status);
+    await at.start();
+    expect(at.written()).toBe(1);
+    for (const { change, writes } of [
+      { change: { theirs: 8 }, writes: 0 },
+      { change: { conditions: [{ ...foreign, message: "news" }, storedHot] }, writes: 0 },
+      { change: { cups: 2 }, writes: 1 },
+      { change: { conditions: [{ ...storedHot, reason: "Cold", status: "False" }, foreign] }, writes: 1 },
+    ]) {
+      at.put({ ...status, ...change });
+      await at.clock.advance(0);
+      expect([change, at.written()]).toEqual([change, writes]);
+    }
   });
 
   it("has nobody to tell once its object is gone, and is an error otherwise", async () => {

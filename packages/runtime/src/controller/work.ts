@@ -4,7 +4,7 @@ import type { Cache } from "../cache/cache.ts";
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import type { Kind, ObjectRef } from "../objects/object.ts";
-import type { Settled } from "./settled.ts";
+import type { Outcomes, Settled } from "./settled.ts";
 
 export interface Work {
   /** The kind that is reconciled. */
@@ -17,6 +17,8 @@ export interface Work {
   readonly client: Client;
   readonly clock: Clock;
   readonly settled: Settled;
+  /** What came of statuses. */
+  readonly reported: Outcomes;
   /** @throws KindNotCachedError */
   cacheOf(kind: Kind): Cache;
   /** Has the owner looked at again when an object has gone that stands in its way. */
