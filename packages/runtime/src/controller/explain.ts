@@ -10,8 +10,10 @@ export interface ReconcileRecord {
   readonly at: string;
   /** What set it off: "Pod home/web-0 changed", "resync", "retry 3". */
   readonly because: readonly string[];
-  /** Milliseconds between being queued and being begun. */
+  /** Milliseconds between being queued and being begun, whatever for. */
   readonly waitedMs: number;
+  /** What it waited for when its turn had come: for the caches to be right, or to have seen its own writes. */
+  readonly waitedFor?: readonly ("caches" | "own writes")[];
   readonly tookMs: number;
   /** From the caches and from the server: "Gordon home/a@17", "Pod ×3", "live Pod home/a-0: none". */
   readonly read: readonly string[];

@@ -15,6 +15,8 @@ const failureCounters = [
 export interface Figures {
   /** For the queue to tell. */
   readonly queue: WorkQueueObserver;
+  /** A reconcile begins, so long after its key was queued. */
+  begun(waitedSeconds: number): void;
   reconciled(verdict: Verdict, ending: Ending, seconds: number): void;
   readonly close: Cancel;
 }
@@ -36,9 +38,9 @@ export function figuresFor({ name, plan }: Controller, metrics: Metrics, stats: 
   return {
     queue: {
       added: () => metrics.count("workqueue_adds_total", queue),
-      taken: (waitedMs) => metrics.observe("workqueue_queue_duration_seconds", queue, waitedMs / 1_000),
       finished: (workedMs) => metrics.observe("workqueue_work_duration_seconds", queue, workedMs / 1_000),
     },
+    begun: (waitedSeconds) => metrics.observe("workqueue_queue_duration_seconds", queue, waitedSeconds),
     reconciled: ({ result, failed, stuck, againInMs }, ending, seconds) => {
       metrics.observe("controller_runtime_reconcile_time_seconds", controller, seconds);
       if (result === undefined) return;

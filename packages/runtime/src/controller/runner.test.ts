@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ForbiddenError, TooManyRequestsError } from "../client/errors.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
+import { child } from "./children.ts";
 import { controller } from "./controller.ts";
 import type { CachedObjects } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
@@ -40,6 +41,35 @@ describe("a controller at work", () => {
     at.api.refuse = () => undefined;
     await at.clock.advance(60_000);
     expect([at.runner.synced, at.ran]).toEqual([true, ["a", "a"]]);
+  });
+
+  it("explains how long an object waited, and for what, from the first time it was queued", async () => {
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { owns: [Secret], resyncMs: 0 }, async (own, ctx) => {
+        const owner = ctx.get(ConfigMap, own);
+        if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, { metadata: { name: "s" } })]);
+        return noted(ran, own.name);
+      }),
+    );
+    at.api.put(ConfigMap, config("a"));
+    at.api.refuse = (call) => (call.includes("secrets") ? new ForbiddenError({ ...said, status: 403 }) : undefined);
+    await at.start();
+    await at.clock.advance(5_000);
+    at.api.refuse = () => undefined;
+    at.api.muted = "secrets"; // what it writes now is not seen before the cache is listed again
+    await at.clock.advance(5_000);
+    at.runner.enqueue(ref("a"), "asked to");
+    await at.clock.advance(1_000);
+    at.runner.enqueue(ref("a"), "asked again");
+    await at.clock.advance(60_000);
+    const [first, second] = at.runner.explain(ref("a"));
+    expect(first).toMatchObject({ waitedFor: ["caches"], waitedMs: expect.toSatisfy((ms: number) => ms > 5_000) });
+    expect(second).toMatchObject({ waitedFor: ["own writes"], because: ["asked to", "asked again", "listed"], times: 1 });
+    expect(second?.waitedMs).toBeGreaterThan(3_000);
+    at.runner.enqueue(ref("a"), "asked to");
+    await at.clock.advance(0);
+    expect(at.runner.explain(ref("a")).at(-1)).toMatchObject({ waitedMs: 0 });
+    expect(at.runner.explain(ref("a")).at(-1)).not.toHaveProperty("waitedFor");
   });
 
   it("looks at the owner when a child changes or goes, and at whoever a watched object matters to, before and after", async () => {

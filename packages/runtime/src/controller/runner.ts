@@ -46,6 +46,8 @@ interface KeyState {
   readonly writes: PendingWrites;
   /** Why the key came up while it waited for its own writes to be seen; undefined: it does not wait. */
   aside: Set<string> | undefined;
+  /** Its turn had come before, and had to wait: since when it was queued, and for what. */
+  heldUp: { readonly since: number; readonly for: Set<"caches" | "own writes"> } | undefined;
 }
 
 /** Of what has just happened and of what is merely there, the former goes first. */
@@ -172,13 +174,29 @@ export class ControllerRunner {
   }
 
   async #attend(lease: Lease): Promise<void> {
+    const since = this.#dependencies.environment.clock.monotonic() - lease.waitedMs;
     await this.#breather.breathe();
-    if (!this.synced && !(await this.#held())) return;
+    const { synced } = this;
+    if (!synced && !(await this.#held())) return;
     const state = this.#stateOf(lease.key);
-    if (!state.writes.seen) return this.#setAside(lease, state);
+    if (!synced) holdUp(state, since, "caches");
+    if (state.writes.seen) return this.#reconcile(lease, state, since);
+    holdUp(state, since, "own writes");
+    this.#setAside(lease, state);
+  }
+
+  async #reconcile(lease: Lease, state: KeyState, since: number): Promise<void> {
     const { environment } = this.#dependencies;
     const { clock } = environment;
     const began = clock.monotonic();
+    const waited = {
+      waitedMs: began - (state.heldUp?.since ?? since),
+      ...(state.heldUp && { waitedFor: [...state.heldUp.for] }),
+    };
+    const because = state.aside === undefined ? lease.reasons : [...new Set([...state.aside, ...lease.reasons])];
+    state.heldUp = undefined;
+    state.aside = undefined;
+    this.#figures.begun(waited.waitedMs / 1_000);
     const atMs = clock.now();
     const { key } = lease;
     const result = await reconcileOnce({
@@ -192,7 +210,7 @@ export class ControllerRunner {
       random: environment.random,
     });
     const tookMs = clock.monotonic() - began;
-    this.#history.add(key, { atMs, because: lease.reasons, waitedMs: lease.waitedMs, tookMs, ...result.record });
+    this.#history.add(key, { atMs, because, ...waited, tookMs, ...result.record });
     this.#conclude(key, state, result, tookMs);
   }
 
@@ -233,9 +251,10 @@ export class ControllerRunner {
     for (const reason of reasons) state.aside.add(reason);
     if (waits) return;
     void this.#untilSeen(state.writes).then(() => {
-      const because = [...(state.aside ?? [])];
+      const because = state.aside;
       state.aside = undefined;
-      for (const reason of because.length > 0 ? because : ["own writes seen"]) this.#queue.add(key, { reason, priority });
+      if (because === undefined) return; // something else brought it up first, and it was looked at for these reasons, too
+      for (const reason of because.size > 0 ? because : ["own writes seen"]) this.#queue.add(key, { reason, priority });
     });
   }
 
@@ -256,7 +275,7 @@ export class ControllerRunner {
   }
 
   #stateOf(key: string): KeyState {
-    return this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined };
+    return this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined, heldUp: undefined };
   }
 
   /** Looks at everything now and then. Not all at the same moment: twenty thousand additions would hold up the event loop. */
@@ -280,6 +299,12 @@ export class ControllerRunner {
       if (type === "removed") memory.forget(object.metadata.uid);
     });
   }
+}
+
+/** The first time counts: that is how long somebody has been waiting for this object. */
+function holdUp(state: KeyState, since: number, by: "caches" | "own writes"): void {
+  state.heldUp ??= { since, for: new Set() };
+  state.heldUp.for.add(by);
 }
 
 /** The inverse of keyOf: no name contains a slash. */
