@@ -209,6 +209,26 @@ describe("a controller", () => {
     expect(at.ran.slice(0, 3)).toEqual(["a", "green", "KindNotCachedError"]);
   });
 
+  it.each([
+    { concurrency: 0 },
+    { concurrency: 1.5 },
+    { concurrency: Number.NaN },
+    { timeoutMs: 0 },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: "120000" as never },
+    { resyncMs: -1 },
+    { resyncMs: Number.POSITIVE_INFINITY },
+  ])("says what is wrong with %j when it is defined", (options) => {
+    const [name = ""] = Object.keys(options);
+    expect(() => controller(Gordon, options, async () => done())).toThrow(`controller of Gordon: expected ${name} to be`);
+  });
+
+  it("takes what is undefined for not stated", () => {
+    const none = { concurrency: undefined, timeoutMs: undefined, resyncMs: undefined, owns: undefined, name: undefined };
+    const { plan, name } = controller(Gordon, none as never, async () => done());
+    expect([plan.concurrency, plan.timeoutMs, plan.resyncMs, plan.owns, name]).toEqual([1, 120_000, 3_600_000, [], "gordon"]);
+  });
+
   it("needs a finalizer in a domain of its own, when it is defined", () => {
     const named = (name: string) => () =>
       controller(Gordon, { finalizer: { name, cleanUp: async () => done() } }, async () => done());

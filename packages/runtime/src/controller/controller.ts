@@ -33,7 +33,8 @@ export function controller<
   const M extends readonly Grant[] = readonly [],
   const R extends boolean = true,
 >(kind: P, options: ControllerOptions<P, O, W, M, R>, reconcile: Reconcile<ContextFor<P, O, W, M, R>>): Controller {
-  const plan = { ...defaults, ...options, reconcile } as unknown as Plan;
+  const plan = { ...defaults, ...stated(options), reconcile } as unknown as Plan;
+  checkNumbers(kind, plan);
   const { owns, watches, finalizer, reports } = plan;
   if (finalizer !== undefined) checkFinalizerName(finalizer.name);
   if (plan.whenStuck !== undefined && !reports)
@@ -41,6 +42,21 @@ export function controller<
   const kinds = { for: kind, owns, watches: watches.map((watch) => watch.kind) };
   const grants = impliedBy({ ...kinds, may: options.may ?? [], reports, finalizer: finalizer !== undefined, events: true });
   return { name: options.name ?? kind.kind.toLowerCase(), kind, grants, plan };
+}
+
+/** What is undefined was not stated: `{ timeoutMs: settings.timeoutMs }` is the default if there is no such setting. */
+function stated(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Settings often come from text, and none of these would complain by itself: it would wait for ever, or not at all. */
+function checkNumbers({ kind }: Kind, { concurrency, timeoutMs, resyncMs }: Plan): void {
+  const check = (name: string, found: number, isRight: boolean, expected: string) => {
+    if (!isRight) throw new TypeError(`controller of ${kind}: expected ${name} to be ${expected}, found ${found}`);
+  };
+  check("concurrency", concurrency, Number.isInteger(concurrency) && concurrency > 0, "a whole number above 0");
+  check("timeoutMs", timeoutMs, Number.isFinite(timeoutMs) && timeoutMs > 0, "milliseconds above 0");
+  check("resyncMs", resyncMs, Number.isFinite(resyncMs) && resyncMs >= 0, "milliseconds, or 0 for never");
 }
 
 const defaults: Omit<Plan, "reconcile"> = {
