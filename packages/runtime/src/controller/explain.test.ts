@@ -42,6 +42,20 @@ describe("what is remembered of reconciles", () => {
     expect(history.keys()).toEqual(["a", "c"]);
   });
 
+  it("is cut where a line is too long, and still counts what went the same way", () => {
+    const long = "x".repeat(6_000);
+    const history = new History();
+    const lines = new Lines();
+    lines.add(long);
+    const once = record({ ended: `failed: ${long}`, because: [long], notes: lines.list() });
+    for (let time = 0; time < 2; time += 1) history.add("a", once);
+    const kept = history.of("a");
+    expect(kept.map(({ times }) => times)).toEqual([2]);
+    const lengths = kept.flatMap(({ ended, because, notes }) => [ended, ...because, ...notes]).map(({ length }) => length);
+    expect(lengths).toEqual([500, 500, 500]);
+    expect(kept[0]?.ended).toMatch(/^failed: x+…$/);
+  });
+
   it("has an end, and says what is missing", () => {
     const lines = new Lines();
     for (let number = 0; number < 30; number += 1) lines.add(`Pod ${number}`);

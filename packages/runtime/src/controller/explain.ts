@@ -1,6 +1,6 @@
 // The memory behind "why did it (not) do anything about this object?": the last reconciles of each key, with what set them
 // off, what they read and wrote, and how they ended. Everything is bounded: keys, reconciles per key, lines per
-// reconcile. A reconcile that went like the one before and wrote nothing is counted, not kept, so an object that is
+// reconcile, characters per line (a server may refuse in pages). A reconcile that went like the one before and wrote nothing is counted, not kept, so an object that is
 // looked at every few seconds still shows when and why it last did something.
 import { formatMicroTime } from "../objects/time.ts";
 
@@ -43,6 +43,9 @@ export interface HistoryOptions {
 /** Lines kept of one list in one record. */
 const mostLines = 24;
 
+/** Characters kept of one line. */
+const mostCharacters = 500;
+
 export class History {
   readonly #records = new Map<string, readonly KeptRecord[]>();
   readonly #limits: Required<HistoryOptions>;
@@ -67,7 +70,8 @@ export class History {
     const last = before.at(-1);
     const repeats = last !== undefined && wentTheSame(last, record);
     const others = repeats ? before.slice(0, -1) : before;
-    const records = [...others, { ...record, times: repeats ? last.times + 1 : 1 }];
+    const times = repeats ? last.times + 1 : 1;
+    const records = [...others, { ...record, because: record.because.map(cut), ended: cut(record.ended), times }];
     this.#records.delete(key); // so that it moves to the end
     this.#records.set(key, records.slice(-this.#limits.perKey));
     if (this.#records.size > this.#limits.keys) this.#forgetOldest();
@@ -88,7 +92,7 @@ export class Lines {
 
   add(line: string): void {
     this.#lines ??= [];
-    if (this.#lines.length < mostLines) this.#lines.push(line);
+    if (this.#lines.length < mostLines) this.#lines.push(cut(line));
     else this.#more += 1;
   }
 
@@ -101,6 +105,11 @@ export class Lines {
 
 const noLines: readonly string[] = Object.freeze([]);
 
+/** By way of bytes: a part of a string keeps the whole of it in memory. */
+function cut(line: string): string {
+  return line.length <= mostCharacters ? line : `${Buffer.from(line.slice(0, mostCharacters - 1)).toString()}…`;
+}
+
 function wentTheSame(a: KeptRecord, b: Omit<KeptRecord, "times">): boolean {
-  return a.wrote.length === 0 && b.wrote.length === 0 && a.ended === b.ended && a.notes.join() === b.notes.join();
+  return a.wrote.length === 0 && b.wrote.length === 0 && a.ended === cut(b.ended) && a.notes.join() === b.notes.join();
 }
