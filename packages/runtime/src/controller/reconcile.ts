@@ -54,11 +54,17 @@ async function attempt({ workshop, ref }: Task, run: Run): Promise<Outcome> {
   const object = finalizer === undefined ? undefined : run.cacheOf(run.kind).get(ref);
   if (finalizer !== undefined && object !== undefined) {
     const demanded = await finalize(run, object, finalizer.name, () => finalizer.cleanUp(object, run.context));
-    if (demanded !== undefined) return demanded;
+    if (demanded !== undefined) return checked(demanded);
   }
-  const outcome: Outcome | undefined = await reconcile(ref, run.context);
+  return checked(await reconcile(ref, run.context));
+}
+
+/** Past the compiler: a forgotten return, or a time that is none (`Date.parse("soon")`), which would be due for ever. */
+function checked(outcome: Outcome | undefined): Outcome {
   if (outcome?.kind === undefined)
     throw new PermanentError(`expected the reconciler to return an outcome like done(), found ${outcome}`);
+  if (outcome.kind === "checkAgain" && !Number.isFinite(outcome.inMs))
+    throw new PermanentError(`checkAgainIn(…, "${outcome.reason}"): expected a number of milliseconds, found ${outcome.inMs}`);
   return outcome;
 }
 

@@ -187,6 +187,25 @@ describe("a controller at work", () => {
     expect([at.runner.synced, at.ran, at.errors.length]).toEqual([true, ["a"], 1]);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    "does not check again in %d ms: that is an error, not a hot loop",
+    async (ms) => {
+      await using at = await atWork((ran) =>
+        controller(ConfigMap, { resyncMs: 0 }, async ({ name }) => {
+          ran.push(name);
+          return ran.length < 100 ? checkAgainIn(ms, "the schedule says so") : done();
+        }),
+      );
+      at.api.put(ConfigMap, config("a"));
+      await at.start();
+      await at.clock.advance(60_000);
+      expect(at.ran).toEqual(["a"]);
+      expect(at.errors).toEqual([
+        expect.stringContaining(`"the schedule says so"): expected a number of milliseconds, found ${ms}`),
+      ]);
+    },
+  );
+
   it("waits for a change after a permanent error, and tells people once", async () => {
     await using at = await atWork((ran) =>
       controller(ConfigMap, { resyncMs: 0 }, async ({ name }) => {
