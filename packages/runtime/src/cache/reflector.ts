@@ -299,8 +299,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     if (next.from === "list" || this.#listDue) this.#resumeFrom = undefined;
     this.#listBy = next.listBy ?? "scan";
     this.#unanswered = end.error instanceof TimeoutError ? this.#unanswered + 1 : 0;
-    // What was silent for so long is quiet: the next watch is to end in time, so that silence means something.
-    if (end.error instanceof IdleWatchError) this.#quiet = true;
+    // After a fault, or a long silence, the next watch is to end in time: then its own silence means something.
+    if (end.error !== undefined) this.#quiet = true;
     this.#doubt(next, end);
     if (next.when === "at once") return;
     const delayMs = Math.max(this.#backoff.next(), next.atLeastMs ?? 0);

@@ -1,5 +1,6 @@
 // W3 with the times of production: faults that nobody reports. See bad-line.fixture.ts.
 import { describe, expect, it } from "vitest";
+import { BrokenStreamError } from "../client/errors.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
@@ -67,8 +68,10 @@ describe("W3: silence", () => {
 
   it("of watches that were accepted: the cache is listed, rather than wrong for ever", async () => {
     await using it = await following();
+    it.api.put(ConfigMap, config("a")); // busy, so far
+    await it.clock.advance(0);
     it.line.fault = "mute";
-    it.api.cutWatches();
+    it.api.cutWatches(new BrokenStreamError("reset"));
     await it.clock.advance(0);
     it.api.remove(ConfigMap, ref("a"));
     for (const name of ["b", "c", "d"]) {
