@@ -297,8 +297,9 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   async #prepare(next: NextSession, end: SessionEnd, signal: AbortSignal): Promise<void> {
     if (next.from === "list" || this.#listDue) this.#resumeFrom = undefined;
-    this.#listBy = next.listBy ?? "scan";
     this.#unanswered = end.error instanceof TimeoutError ? this.#unanswered + 1 : 0;
+    // Older servers begin to answer when they have the whole list: one that takes too long can still be streamed.
+    this.#listBy = next.listBy ?? (this.#unanswered > 2 ? "stream" : "scan");
     // After a fault, or a long silence, the next watch is to end in time: then its own silence means something.
     if (end.error !== undefined) this.#quiet = true;
     this.#doubt(next, end);

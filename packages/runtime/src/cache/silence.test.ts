@@ -1,6 +1,6 @@
 // W3 with the times of production: faults that nobody reports. See bad-line.fixture.ts.
 import { describe, expect, it } from "vitest";
-import { BrokenStreamError } from "../client/errors.ts";
+import { BrokenStreamError, TimeoutError } from "../client/errors.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
@@ -92,6 +92,21 @@ describe("W3: silence", () => {
     it.api.refuse = (call) => (call.startsWith("watch") ? undefined : new Error("no lists today"));
     await it.clock.advance(600_000);
     expect(it.cache.synced).toBe(false);
+  });
+
+  it("of a server that takes too long to collect a list in one piece: it is streamed after some tries", async () => {
+    await using it = await following();
+    const tried: (number | undefined)[] = [];
+    it.line.scan = async (_kind, _take, { timeoutMs = 0, signal } = {}) => {
+      tried.push(timeoutMs);
+      await it.clock.sleep(timeoutMs, signal);
+      throw new TimeoutError("no answer", { outcome: "unknown" });
+    };
+    it.api.historyFrom = Number.POSITIVE_INFINITY;
+    it.api.cutWatches();
+    it.api.put(ConfigMap, config("b"));
+    expect(await it.secondsUntil(() => it.cache.synced && it.names().includes("b"))).toBeLessThanOrEqual(80);
+    expect(tried).toEqual([10_000, 20_000, 40_000]);
   });
 
   it("of a quiet kind costs no listing, nor do events now and then", async () => {
