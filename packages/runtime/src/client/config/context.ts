@@ -21,12 +21,14 @@ export function connectionOf(kubeconfig: Kubeconfig, contextName = kubeconfig.cu
   const proxyUrl = cluster.entry["proxy-url"];
   const tls = tlsOf(cluster, origin);
   const as = user ? userOf(user, cluster, origin) : {};
+  const server = serverOf(cluster.entry, schemeFor(tls, as), origin);
   return {
-    server: serverOf(cluster.entry, schemeFor(tls, as), origin),
+    server,
     namespace: context.namespace || "default",
     tls,
     proxyUrl: proxyUrl ? proxyUrlOf(proxyUrl, `the proxy-url of ${origin}`) : undefined,
-    user: as,
+    // In clear nobody is told a secret, as with client-go: `kubectl proxy` and tunnels know who they are themselves.
+    user: server.startsWith("https:") ? as : { impersonate: as.impersonate },
     origin,
   };
 }
@@ -42,9 +44,7 @@ function namesOf(entries: ReadonlyMap<string, unknown>): string {
 }
 
 /**
- * Of a server that names none, as client-go has it: whoever speaks of certificates means TLS, and a token must not go out in
- * clear because eight letters are missing; "localhost:8080" alone is plain. A server that says http itself gets http, and
- * credentials with it: with client-go it does, and it may be a tunnel on this machine.
+ * Of a server that names none, as client-go has it: whoever speaks of certificates means TLS; "localhost:8080" alone is plain.
  */
 function schemeFor({ ca, insecure }: TlsConfig, { certificate }: UserConfig): "http" | "https" {
   return ca !== undefined || insecure || certificate !== undefined ? "https" : "http";

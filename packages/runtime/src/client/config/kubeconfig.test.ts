@@ -104,6 +104,16 @@ describe("a kubeconfig", () => {
     expect((await load(withUser(user, { server: "10.0.0.1:6443", ...cluster }))).server).toBe(is);
   });
 
+  it("has no secrets for a server that is spoken to in clear, only whom to act as", async () => {
+    const secrets = {
+      token: "t",
+      as: "jane",
+      exec: { apiVersion: "client.authentication.k8s.io/v1", command: "x", interactiveMode: "Never" },
+    };
+    const { user } = await load(withUser(secrets, { server: "http://10.0.0.1:6443" }));
+    expect(JSON.parse(JSON.stringify(user))).toEqual({ impersonate: { user: "jane" } });
+  });
+
   it("keeps the path of the server and drops its last slash", async () => {
     expect((await load(withUser({}, { server: "https://rancher.test/k8s/clusters/c-1/" }))).server).toBe(
       "https://rancher.test/k8s/clusters/c-1",

@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
+import { systemEnvironment } from "../../concurrency/system-environment.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { loopback } from "../../testing/loopback.ts";
 import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ExecConfig } from "../config/config.ts";
 import { connectionOf } from "../config/context.ts";
 import { readKubeconfigs } from "../config/kubeconfig-file.ts";
@@ -163,10 +166,15 @@ it("a request carries the plugin's token, and asks for a new one when the server
      console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1beta1", kind: "ExecCredential", status: { token } }))`,
   );
   const seen: (string | undefined)[] = [];
-  await using server = await loopback((request, response) => {
+  // In TLS: a token is not sent in clear.
+  const lifetimeMs = 3_600_000;
+  const authority = makeAuthority({ name: "test", lifetimeMs }, systemEnvironment());
+  const { certificate: cert, key } = issueServing(authority, { names: ["127.0.0.1"], lifetimeMs }, systemEnvironment());
+  const answer: RequestListener = (request, response) => {
     seen.push(request.headers.authorization);
     response.writeHead(request.headers.authorization === "Bearer t1" ? 401 : 200).end();
-  });
+  };
+  await using server = await loopback(answer, { tls: { cert, key } });
   const file = join(folder.path, "config");
   const exec = { apiVersion: "client.authentication.k8s.io/v1beta1", command: process.execPath, args: [script, counter] };
   await writeFile(
@@ -174,7 +182,7 @@ it("a request carries the plugin's token, and asks for a new one when the server
     JSON.stringify({
       "current-context": "x",
       contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      clusters: [{ name: "c", cluster: { server: server.url } }],
+      clusters: [{ name: "c", cluster: { server: server.url, "insecure-skip-tls-verify": true } }],
       users: [{ name: "u", user: { exec } }],
     }),
   );
