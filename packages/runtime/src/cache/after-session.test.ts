@@ -15,9 +15,9 @@ import { refusal } from "./scripted-api.fixture.ts";
 
 const said = { attempt: "watch Pod", reason: "", message: "no" };
 /** A watch that had been open for a minute; rows show what differs. */
-const watching: SessionEnd = { lastedMs: 60_000, heard: true, openMs: 60_000, limited: false };
+const watching: SessionEnd = { lastedMs: 60_000, heard: true, openMs: 60_000, mute: false };
 /** A listing that had just begun. */
-const listing: SessionEnd = { lastedMs: 5, heard: false, openMs: 0, limited: false };
+const listing: SessionEnd = { lastedMs: 5, heard: false, openMs: 0, mute: false };
 const idle = new IdleWatchError("idle");
 const unanswered = new TimeoutError("no answer", { outcome: "unknown" });
 
@@ -36,12 +36,12 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "silence from the beginning, beyond the end that was asked for, is no quiet kind: it is listed",
-    end: { ...watching, heard: false, limited: true, error: idle },
+    end: { ...watching, heard: false, mute: true, error: idle },
     expected: { from: "list", when: "at once" },
   },
   {
     name: "a watch that was never accepted is resumed at once: nothing was promised, and it was wait enough",
-    end: { lastedMs: 10_000, heard: false, openMs: 0, limited: true, error: unanswered },
+    end: { lastedMs: 10_000, heard: false, openMs: 0, mute: false, error: unanswered },
     expected: { from: "resume", when: "at once" },
   },
   {

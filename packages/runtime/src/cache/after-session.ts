@@ -23,12 +23,12 @@ export interface SessionEnd {
   /** It was still listing. Undefined: it was watching from a known version. */
   readonly listing?: Listing | undefined;
   readonly lastedMs: number;
-  /** Something arrived on it: an event or a bookmark. */
+  /** Something arrived in it: an object of a listing, an event or a bookmark. */
   readonly heard: boolean;
   /** How long the watch had been open: accepted by the server. 0: it never was. */
   readonly openMs: number;
-  /** The server was to end the watch before it could be silent for too long. */
-  readonly limited: boolean;
+  /** The server had accepted the watch, was to end it before it could be silent for too long, and nothing came of it. */
+  readonly mute: boolean;
 }
 
 /** What to do now. */
@@ -56,7 +56,10 @@ const longEnoughMs = 10_000;
 export function afterSession(end: SessionEnd): NextSession {
   if (end.listing !== undefined) return afterListing(end);
   const { error } = end;
-  if (error === undefined || isSilence(error)) return { from: isMute(end) ? "list" : "resume", when: unlessTooShort(end) };
+  // A kind may be quiet, but a watch that did not even end as it was asked to had something between us that swallows what is
+  // said; the next one may be no better, so what is true is listed.
+  if (error instanceof IdleWatchError && end.mute) return { from: "list", when: unlessTooShort(end) };
+  if (error === undefined || isSilence(error)) return { from: "resume", when: unlessTooShort(end) };
   if (error instanceof TransportError && hadWorked(end)) return { from: "resume", when: "at once" };
   return { from: isLost(error) ? "list" : "resume", when: "later", ...patience(error) };
 }
@@ -76,14 +79,6 @@ function isSilence(error: unknown): boolean {
 
 function unlessTooShort({ lastedMs }: SessionEnd): NextSession["when"] {
   return lastedMs < tooShortMs ? "later" : "at once";
-}
-
-/**
- * The server accepted the watch, and then nothing came of it, not even the end that it was asked for. A kind may be quiet, but
- * this is something between us that swallows what is said; the next watch may be no better, so what is true is listed.
- */
-function isMute({ error, heard, openMs, limited }: SessionEnd): boolean {
-  return error instanceof IdleWatchError && openMs > 0 && limited && !heard;
 }
 
 /**

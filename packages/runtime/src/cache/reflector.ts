@@ -63,7 +63,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #listing: SessionEnd["listing"];
   #heard = false;
   #openedAt: number | undefined;
-  #limited = false;
+  /** The watch is open, was to end before it could be silent for too long, and nothing has come of it yet. */
+  #mute = false;
   #unanswered = 0;
   #quiet = false;
   #lastHeard: number;
@@ -133,11 +134,11 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#interrupt = new AbortController();
     using either = anySignal([signal, this.#interrupt.signal]);
     this.#openedAt = undefined;
-    this.#limited = false;
+    this.#mute = false;
     const how: { error?: unknown } = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
     const now = clock.monotonic();
     const openMs = now - (this.#openedAt ?? now);
-    return { ...how, listing: this.#listing, lastedMs: now - began, heard: this.#heard, openMs, limited: this.#limited };
+    return { ...how, listing: this.#listing, lastedMs: now - began, heard: this.#heard, openMs, mute: this.#mute };
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
@@ -226,11 +227,10 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { timing, environment } = this.#options;
     const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
-    this.#limited = timeoutSeconds * 1_000 < timing.idleMs;
     this.#quiet = true;
-    this.#heard = false; // of the watch: a listing says nothing about it
     const onOpen = () => {
       this.#openedAt = environment.clock.monotonic();
+      this.#mute = timeoutSeconds * 1_000 < timing.idleMs;
       this.#freshness.alive();
     };
     await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal, onOpen });
@@ -280,6 +280,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   #hear(): void {
     this.#heard = true;
+    this.#mute = false;
     this.#lastHeard = this.#options.environment.clock.monotonic();
   }
 

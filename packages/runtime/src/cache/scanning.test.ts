@@ -61,6 +61,17 @@ describe("a cache of a client that can scan", () => {
     expect(world.names()).toEqual(["a", "b", "c", "d"]);
   });
 
+  it("W3: a watch that is torn before it had anything to tell, after a list that had, is opened again at once", async () => {
+    await using world = following();
+    world.put("a");
+    world.cache.start();
+    await world.clock.advance(0);
+    await world.clock.advance(2_000);
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    await world.clock.advance(0);
+    expect(world.api.calls).toEqual(["list configmaps", "watch configmaps from 1", "watch configmaps from 1"]);
+  });
+
   it("asks for known fields only if it has a projection, since whole objects may be written back", async () => {
     await using whole = following();
     await using projected = following(view(ConfigMap, { project: (object) => ({ metadata: leanMetadata(object) }) }));
