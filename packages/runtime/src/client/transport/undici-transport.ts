@@ -8,6 +8,7 @@ import { Connections } from "./connections.ts";
 import { exchange } from "./dispatch.ts";
 import { inUtf8 } from "./header-bytes.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
+import { loadAgentInParts } from "./undici.ts";
 
 export interface UndiciOptions {
   readonly environment: Pick<Environment, "clock">;
@@ -54,8 +55,8 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const sendBulk = (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
     const { clock } = environment;
     const { tls } = identity;
-    // The server takes a moment to collect a list: time to get ready for the watch that follows it.
-    const onSent = () => void connections.agent("watches", tls);
+    // The server takes a moment to collect a list: time to load what the watch that follows it needs.
+    const onSent = () => void loadAgentInParts();
     const { signal } = closing;
     return exchangeBulk({ ...outlined(request, identity), tls, clock, connectTimeoutMs, closing: signal, onSent });
   };
