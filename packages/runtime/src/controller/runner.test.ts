@@ -54,6 +54,7 @@ describe("a controller at work", () => {
     at.api.put(ConfigMap, config("a"));
     at.api.refuse = (call) => (call.includes("secrets") ? new ForbiddenError({ ...said, status: 403 }) : undefined);
     await at.start();
+    at.runner.enqueue(ref("a"), "asked early");
     await at.clock.advance(5_000);
     at.api.refuse = () => undefined;
     at.api.muted = "secrets"; // what it writes now is not seen before the cache is listed again
@@ -64,12 +65,27 @@ describe("a controller at work", () => {
     await at.clock.advance(60_000);
     const [first, second] = at.runner.explain(ref("a"));
     expect(first).toMatchObject({ waitedFor: ["caches"], waitedMs: expect.toSatisfy((ms: number) => ms > 5_000) });
-    expect(second).toMatchObject({ waitedFor: ["own writes"], because: ["asked to", "asked again", "listed"], times: 1 });
+    expect(second).toMatchObject({ waitedFor: ["own writes"], because: ["listed", "asked to", "asked again"], times: 1 });
     expect(second?.waitedMs).toBeGreaterThan(3_000);
     at.runner.enqueue(ref("a"), "asked to");
     await at.clock.advance(0);
     expect(at.runner.explain(ref("a")).at(-1)).toMatchObject({ waitedMs: 0 });
     expect(at.runner.explain(ref("a")).at(-1)).not.toHaveProperty("waitedFor");
+  });
+
+  it("queues nothing before it works, and then everything that is there, however much, and what changes meanwhile", async () => {
+    await using at = await atWork((ran) => controller(ConfigMap, { resyncMs: 0 }, async ({ name }) => noted(ran, name)));
+    for (let n = 0; n < 1_200; n += 1) at.api.put(ConfigMap, config(`c-${n}`));
+    at.runner.start();
+    await at.clock.advance(0);
+    at.api.put(ConfigMap, config("c-0", { changed: "before" }));
+    at.api.remove(ConfigMap, ref("c-1"));
+    await at.clock.advance(60_000);
+    at.runner.work();
+    await at.clock.advance(1_000);
+    expect(at.ran.length).toBe(1_199);
+    expect(new Set(at.ran).size).toBe(1_199);
+    expect(at.runner.explain(ref("c-0"))).toMatchObject([{ because: ["listed"], waitedMs: 0 }]);
   });
 
   it("looks at the owner when a child changes or goes, and at whoever a watched object matters to, before and after", async () => {

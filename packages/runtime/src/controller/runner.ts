@@ -98,16 +98,12 @@ export class ControllerRunner {
     this.#workshop = { controller, client: narrowed, clock, events, ...known, ended, cacheOf, cachesOf };
   }
 
-  /** Opens the caches and begins to listen. */
+  /** Opens the caches. */
   start(): void {
     const { kind, plan } = this.controller;
     this.#caches.open([kind, ...plan.owns, ...plan.watches.map((watch) => watch.kind)], this.#dependencies.caches);
     const { cacheOf } = this.#workshop;
-    const enqueue = (key: string, reason: string, eager: boolean) => {
-      this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
-    };
-    this.#cancels.push(listen({ kind, plan, cacheOf, enqueue, log: this.#log }), this.#figures.close);
-    this.#cancels.push(this.#forgetTheGone(kind, this.#reported));
+    this.#cancels.push(this.#figures.close, this.#forgetTheGone(kind, this.#reported));
     for (const owned of plan.owns) {
       const wake = (key: string, reason: string) => this.#queue.add(key, { reason });
       this.#cancels.push(this.#forgetTheGone(owned, this.#settled), this.#strangers.attach(owned, cacheOf(owned), wake));
@@ -130,8 +126,26 @@ export class ControllerRunner {
     const onError = (err: unknown, { key }: Lease) => this.#log.error({ err, object: key }, "a bug of the runtime");
     const onResyncError = (err: unknown) => this.#log.error({ err }, "resync ended; only changes are looked at from now on");
     this.#working = runKeyed(this.#queue, { concurrency, work: (lease) => this.#attend(lease), onError });
+    void this.#listen();
     void this.#runSources();
     this.#resync().catch((err) => this.#draining.signal.aborted || onResyncError(err));
+  }
+
+  /**
+   * Everything is there before anything is queued: nobody could work on it, and whoever waits to be the leader needs no queue.
+   * Never rejects.
+   */
+  async #listen(): Promise<void> {
+    const { signal } = this.#draining;
+    if (!(await this.#held()) || signal.aborted) return;
+    const { kind, plan } = this.controller;
+    const { cacheOf, clock } = this.#workshop;
+    const enqueue = (key: string, reason: string, eager: boolean) => {
+      this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
+    };
+    const { cancel, tellAll } = listen({ kind, plan, cacheOf, enqueue, log: this.#log });
+    this.#cancels.push(cancel);
+    await tellAll(() => clock.sleep(0, signal)).catch(() => {}); // stopping
   }
 
   /** Never rejects. */

@@ -21,28 +21,46 @@ export interface SourceOptions {
   readonly log: Logger;
 }
 
-/** Listens to every cache of a controller until cancelled. What is in the caches already is told, too. */
-export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Cancel {
+export interface Listening {
+  readonly cancel: Cancel;
+  /** Tells what is in the caches already. Not in one go: twenty thousand keys would hold up the event loop. */
+  tellAll(pause: () => Promise<void>): Promise<void>;
+}
+
+/** Objects that are told of between two pauses. */
+const slice = 500;
+
+/** Listens to every cache of a controller until cancelled. */
+export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Listening {
   const primary = cacheOf(kind);
   const cached = cachedObjects(cacheOf);
-  const attach = (source: Kind, keysOf: KeysOf, when?: (change: Change) => boolean): Cancel => {
+  const attach = (source: Kind, keysOf: KeysOf, when?: (change: Change) => boolean) => {
     const cache = cacheOf(source);
     const tell = (change: Change) => {
       if (!matters(change, when, log)) return;
       const reason = change.initial ? "listed" : `${source.kind} ${keyOf(change.object.metadata)} ${change.type}`;
       for (const key of keysOf(change)) enqueue(key, reason, !change.initial);
     };
-    const cancel = cache.onChange(tell);
-    for (const object of cache.objects()) tell({ type: "added", object, initial: true });
-    return cancel;
+    return { cache, tell, cancel: cache.onChange(tell) };
   };
-  const cancels = [
+  const sources = [
     attach(kind, ({ object }) => [keyOf(object.metadata)], plan.when),
     ...plan.owns.map((owned) => attach(owned, (change) => ownersIn(kind, change), plan.whenOwned)),
     ...plan.watches.map((watch) => attach(watch.kind, mapped(watch, primary, cached, log), watch.when)),
   ];
-  return () => {
-    for (const cancel of cancels) cancel();
+  return {
+    cancel: () => {
+      for (const { cancel } of sources) cancel();
+    },
+    tellAll: async (pause) => {
+      let told = 0;
+      for (const { cache, tell } of sources)
+        for (const object of cache.objects()) {
+          tell({ type: "added", object, initial: true });
+          told += 1;
+          if (told % slice === 0) await pause();
+        }
+    },
   };
 }
 
