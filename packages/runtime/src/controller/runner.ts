@@ -139,13 +139,17 @@ export class ControllerRunner {
     const { signal } = this.#draining;
     if (!(await this.#held()) || signal.aborted) return;
     const { kind, plan } = this.controller;
-    const { cacheOf, clock } = this.#workshop;
+    const { cacheOf } = this.#workshop;
     const enqueue = (key: string, reason: string, eager: boolean) => {
       this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
     };
     const { cancel, tellAll } = listen({ kind, plan, cacheOf, enqueue, log: this.#log });
     this.#cancels.push(cancel);
-    await tellAll(() => clock.sleep(0, signal)).catch(() => {}); // stopping
+    const pause = () => {
+      signal.throwIfAborted();
+      return this.#breather.breathe();
+    };
+    await tellAll(pause).catch(() => {}); // stopping
   }
 
   /** Never rejects. */

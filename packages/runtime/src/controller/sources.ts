@@ -24,11 +24,8 @@ export interface SourceOptions {
 export interface Listening {
   readonly cancel: Cancel;
   /** Tells what is in the caches already. Not in one go: twenty thousand keys would hold up the event loop. */
-  tellAll(pause: () => Promise<void>): Promise<void>;
+  tellAll(pause: () => Promise<void> | undefined): Promise<void>;
 }
-
-/** Objects that are told of between two pauses. */
-const slice = 500;
 
 /** Listens to every cache of a controller until cancelled. */
 export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Listening {
@@ -53,12 +50,11 @@ export function listen({ kind, plan, cacheOf, enqueue, log }: SourceOptions): Li
       for (const { cancel } of sources) cancel();
     },
     tellAll: async (pause) => {
-      let told = 0;
       for (const { cache, tell } of sources)
         for (const object of cache.objects()) {
+          const rest = pause();
+          if (rest !== undefined) await rest;
           tell({ type: "added", object, initial: true });
-          told += 1;
-          if (told % slice === 0) await pause();
         }
     },
   };
