@@ -149,7 +149,8 @@ export class ControllerRunner {
       signal.throwIfAborted();
       return this.#breather.breathe();
     };
-    await tellAll(pause).catch(() => {}); // stopping
+    const onTellError = (err: unknown) => this.#log.error({ err }, "not all that is there was queued; changes are");
+    await tellAll(pause).catch((err) => signal.aborted || onTellError(err));
   }
 
   /** Never rejects. */
