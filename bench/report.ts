@@ -42,7 +42,7 @@ export function report(title: string, figures: readonly Figure[], where = condit
   const line = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   console.log(`## ${title}\n`);
   for (const [name, value] of Object.entries(where)) console.log(`- ${name}: ${value}`);
-  console.log(`\n${line(header)}\n|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`);
+  console.log(`\n${line(header)}\n${line(widths.map((width) => "-".repeat(width)))}`); // as the formatter wants it in docs/
   for (const row of rows) console.log(line(row));
 }
 
