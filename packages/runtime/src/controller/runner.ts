@@ -6,11 +6,10 @@
 // takes the next key.
 import type { SharedCaches } from "../cache/shared-caches.ts";
 import type { Client } from "../client/client.ts";
-import { Backoff } from "../concurrency/backoff.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
 import { runKeyed } from "../concurrency/keyed-runner.ts";
 import type { Logger } from "../concurrency/logger.ts";
-import { type Lease, WorkQueue } from "../concurrency/work-queue.ts";
+import { type AddOptions, type Lease, WorkQueue } from "../concurrency/work-queue.ts";
 import { type Kind, keyOf, type ObjectRef } from "../objects/object.ts";
 import { narrow } from "../schema/narrowed-client.ts";
 import { Breather } from "./breather.ts";
@@ -18,17 +17,16 @@ import type { Controller } from "./definition.ts";
 import { ReconcileEndedError } from "./errors.ts";
 import { History, type HistoryOptions, type ReconcileRecord } from "./explain.ts";
 import { type Figures, figuresFor } from "./figures.ts";
-import { lookUp } from "./look-up.ts";
+import { type KeyState, KeyStates } from "./key-states.ts";
 import type { Metrics } from "./metrics.ts";
 import type { EventSink } from "./object-events.ts";
-import { cachedObjects, OpenCaches } from "./open-caches.ts";
-import { runSources } from "./own-sources.ts";
-import { PendingWrites } from "./pending-writes.ts";
+import { OpenCaches } from "./open-caches.ts";
 import { type Result, reconcileOnce } from "./reconcile.ts";
 import type { Workshop } from "./run.ts";
 import { Outcomes, Settled } from "./settled.ts";
-import { listen } from "./sources.ts";
 import { Strangers } from "./strangers.ts";
+import { untilSeen } from "./until-seen.ts";
+import { wakeUps } from "./wake-ups.ts";
 
 export interface ControllerDependencies {
   readonly client: Client;
@@ -40,24 +38,6 @@ export interface ControllerDependencies {
   readonly history?: HistoryOptions;
 }
 
-/** What is known about a key between its reconciles. */
-interface KeyState {
-  failures: number;
-  readonly writes: PendingWrites;
-  /** Why the key came up while it waited for its own writes to be seen; undefined: it does not wait. */
-  aside: Set<string> | undefined;
-  /** Its turn had come before, and had to wait: since when it was queued, and for what. */
-  heldUp: { readonly since: number; readonly for: Set<"caches" | "own writes"> } | undefined;
-}
-
-/** Of what has just happened and of what is merely there, the former goes first. */
-const priorities = { event: 0, listed: -10 } as const;
-
-/** Keys that are added in one turn of the event loop when everything is looked at. */
-const resyncSlice = 500;
-
-const waitBackoff = { initialMs: 100, maxMs: 10_000, jitter: 0.2 } as const;
-
 export class ControllerRunner {
   readonly controller: Controller;
   readonly #dependencies: ControllerDependencies;
@@ -65,7 +45,7 @@ export class ControllerRunner {
   readonly #queue: WorkQueue;
   readonly #history: History;
   readonly #figures: Figures;
-  readonly #states = new Map<string, KeyState>();
+  readonly #states = new KeyStates();
   readonly #caches: OpenCaches;
   readonly #settled = new Settled();
   readonly #reported = new Outcomes();
@@ -124,43 +104,18 @@ export class ControllerRunner {
     if (this.#working !== undefined) return;
     const { concurrency } = this.controller.plan;
     const onError = (err: unknown, { key }: Lease) => this.#log.error({ err, object: key }, "a bug of the runtime");
-    const onResyncError = (err: unknown) => this.#log.error({ err }, "resync ended; only changes are looked at from now on");
     this.#working = runKeyed(this.#queue, { concurrency, work: (lease) => this.#attend(lease), onError });
-    void this.#listen();
-    void this.#runSources();
-    this.#resync().catch((err) => this.#draining.signal.aborted || onResyncError(err));
-  }
-
-  /**
-   * Everything is there before anything is queued: nobody could work on it, and whoever waits to be the leader needs no queue.
-   * Never rejects.
-   */
-  async #listen(): Promise<void> {
-    const { signal } = this.#draining;
-    if (!(await this.#held()) || signal.aborted) return;
-    const { kind, plan } = this.controller;
-    const { cacheOf } = this.#workshop;
-    const enqueue = (key: string, reason: string, eager: boolean) => {
-      this.#queue.add(key, { reason, priority: eager ? priorities.event : priorities.listed });
-    };
-    const { cancel, tellAll } = listen({ kind, plan, cacheOf, enqueue, log: this.#log });
-    this.#cancels.push(cancel);
-    const pause = () => {
-      signal.throwIfAborted();
-      return this.#breather.breathe();
-    };
-    const onTellError = (err: unknown) => this.#log.error({ err }, "not all that is there was queued; changes are");
-    await tellAll(pause).catch((err) => signal.aborted || onTellError(err));
+    void this.#fillQueue();
   }
 
   /** Never rejects. */
-  async #runSources(): Promise<void> {
-    const { sources } = this.controller.plan;
-    if (sources.length === 0 || !(await this.#held())) return;
-    const cached = cachedObjects(this.#workshop.cacheOf);
-    const wake = (ref: ObjectRef, why: string) => this.enqueue(ref, why);
+  async #fillQueue(): Promise<void> {
+    const { signal } = this.#draining;
+    if (!(await this.#held()) || signal.aborted) return;
     const { environment } = this.#dependencies;
-    await runSources(sources, { wake, cached, environment, log: this.#log, signal: this.#draining.signal });
+    const add = (key: string, why: AddOptions) => this.#queue.add(key, why);
+    const breathe = () => this.#breather.breathe();
+    this.#cancels.push(wakeUps({ workshop: this.#workshop, environment, log: this.#log, signal, add, breathe }));
   }
 
   /** Takes no more work, lets what is under way finish (until the signal aborts), and closes the caches. */
@@ -197,10 +152,10 @@ export class ControllerRunner {
     await this.#breather.breathe();
     const { synced } = this;
     if (!synced && !(await this.#held())) return;
-    const state = this.#stateOf(lease.key);
-    if (!synced) holdUp(state, since, "caches");
+    const state = this.#states.of(lease.key);
+    if (!synced) state.holdUp(since, "caches");
     if (state.writes.seen) return this.#reconcile(lease, state, since);
-    holdUp(state, since, "own writes");
+    state.holdUp(since, "own writes");
     this.#setAside(lease, state);
   }
 
@@ -208,16 +163,10 @@ export class ControllerRunner {
     const { environment } = this.#dependencies;
     const { clock } = environment;
     const began = clock.monotonic();
-    const waited = {
-      waitedMs: began - (state.heldUp?.since ?? since),
-      ...(state.heldUp && { waitedFor: [...state.heldUp.for] }),
-    };
-    const because = state.aside === undefined ? lease.reasons : [...new Set([...state.aside, ...lease.reasons])];
-    state.heldUp = undefined;
-    state.aside = undefined;
+    const { key, reasons } = lease;
+    const waited = state.begin(reasons, since, began);
     this.#figures.begun(waited.waitedMs / 1_000);
     const atMs = clock.now();
-    const { key } = lease;
     const result = await reconcileOnce({
       workshop: this.#workshop,
       key,
@@ -229,7 +178,7 @@ export class ControllerRunner {
       random: environment.random,
     });
     const tookMs = clock.monotonic() - began;
-    this.#history.add(key, { atMs, because, ...waited, tookMs, ...result.record });
+    this.#history.add(key, { atMs, ...waited, tookMs, ...result.record });
     this.#conclude(key, state, result, tookMs);
   }
 
@@ -258,59 +207,17 @@ export class ControllerRunner {
     };
     if ("error" in ending && !ending.stopping) this.#log[verdict.log]({ ...fields, err: ending.error }, "reconcile failed");
     else this.#log.debug(fields, `reconciled: ${record.ended}`);
-    if (state.failures === 0 && state.writes.seen) this.#states.delete(key);
-    else this.#states.set(key, state);
+    this.#states.keep(key, state);
   }
 
   /** The key waits, without a worker, until the caches have seen what it wrote. */
-  #setAside(lease: Lease, state: KeyState): void {
-    const { key, reasons, priority } = lease;
-    const waits = state.aside !== undefined;
-    state.aside ??= new Set();
-    for (const reason of reasons) state.aside.add(reason);
-    if (waits) return;
-    void this.#untilSeen(state.writes).then(() => {
-      const because = state.aside;
-      state.aside = undefined;
-      if (because === undefined) return; // something else brought it up first, and it was looked at for these reasons, too
-      for (const reason of because.size > 0 ? because : ["own writes seen"]) this.#queue.add(key, { reason, priority });
-    });
-  }
-
-  /** Never rejects. */
-  async #untilSeen(writes: PendingWrites): Promise<void> {
+  #setAside({ key, reasons, priority }: Lease, state: KeyState): void {
+    if (!state.setAside(reasons)) return;
     const { client, environment } = this.#dependencies;
     const { signal } = this.#draining;
-    const backoff = new Backoff(waitBackoff, environment);
-    while (!signal.aborted) {
-      try {
-        return await writes.settle((kind, ref) => lookUp(client, kind, ref, signal), signal);
-      } catch (err) {
-        if (signal.aborted) return;
-        this.#log.debug({ err }, "what became of a write could not be read; trying again");
-        await backoff.sleep(signal).catch(() => {}); // stopping: the loop looks at the signal
-      }
-    }
-  }
-
-  #stateOf(key: string): KeyState {
-    return this.#states.get(key) ?? { failures: 0, writes: new PendingWrites(), aside: undefined, heldUp: undefined };
-  }
-
-  /** Looks at everything now and then. Not all at the same moment: twenty thousand additions would hold up the event loop. */
-  async #resync(): Promise<void> {
-    const { resyncMs } = this.controller.plan;
-    const { clock, random } = this.#dependencies.environment;
-    const { signal } = this.#draining;
-    while (resyncMs > 0) {
-      await clock.sleep(resyncMs * (0.9 + 0.2 * random()), signal);
-      let added = 0;
-      for (const { metadata } of this.#caches.of(this.controller.kind).objects()) {
-        this.#queue.add(keyOf(metadata), { reason: "resync", priority: priorities.listed });
-        added += 1;
-        if (added % resyncSlice === 0) await clock.sleep(0, signal);
-      }
-    }
+    void untilSeen(state.writes, { client, environment, log: this.#log, signal }).then(() => {
+      for (const reason of state.takeUp() ?? []) this.#queue.add(key, { reason, priority });
+    });
   }
 
   #forgetTheGone(kind: Kind, memory: { forget(uid: string): void }): Cancel {
@@ -318,12 +225,6 @@ export class ControllerRunner {
       if (type === "removed") memory.forget(object.metadata.uid);
     });
   }
-}
-
-/** The first time counts: that is how long somebody has been waiting for this object. */
-function holdUp(state: KeyState, since: number, by: "caches" | "own writes"): void {
-  state.heldUp ??= { since, for: new Set() };
-  state.heldUp.for.add(by);
 }
 
 /** The inverse of keyOf: no name contains a slash. */
