@@ -1,7 +1,7 @@
 // The memory behind "why did it (not) do anything about this object?": the last reconciles of each key, with what set them
-// off, what they read and wrote, and how they ended. Everything is bounded: keys, reconciles per key, lines per
-// reconcile, characters per line (a server may refuse in pages). A reconcile that went like the one before and wrote nothing is counted, not kept, so an object that is
-// looked at every few seconds still shows when and why it last did something.
+// off, what they read and wrote, and how they ended. Everything is bounded: keys, reconciles per key, lines per reconcile,
+// characters per line (a server may refuse in pages). A reconcile that went like the one before and wrote nothing is counted,
+// not kept, so an object that is looked at every few seconds still shows when and why it last did something.
 import { formatMicroTime } from "../objects/time.ts";
 
 /** One reconcile, or several that went the same way. */
