@@ -44,11 +44,20 @@ describe("a refusal", () => {
     expect(refusal(500, status(500, "ServerTimeout", { details: { retryAfterSeconds: 3 } })).retryAfterSeconds).toBe(3);
   });
 
+  it.each([-1, "soon", null])("passes over seconds that are none: %s", (retryAfterSeconds) => {
+    expect(refusal(429, status(429, "TooManyRequests", { details: { retryAfterSeconds } })).retryAfterSeconds).toBeUndefined();
+  });
+
   it.each([
     {
       what: "HTML of a load balancer",
       body: "<html>\n <h1>502 Bad Gateway</h1></html>",
       says: "<html> <h1>502 Bad Gateway</h1></html>",
+    },
+    {
+      what: "a page with a title",
+      body: `<!DOCTYPE html>\n<!--[if lt IE 7]>${"<style>".repeat(50)}<![endif]-->\n<head><title>\n502: Bad gateway</title>`,
+      says: 'answered 502: the page "502: Bad gateway"',
     },
     { what: "half a Status", body: '{"kind":"Status","reason":"Confl', says: '{"kind":"Status"' },
     { what: "nothing", body: "", says: "no explanation" },

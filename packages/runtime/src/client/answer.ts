@@ -133,9 +133,11 @@ function looksLikeJson(body: string): boolean {
   return /^\s*\{/.test(body);
 }
 
-/** The beginning of a text, on one line. */
+/** The beginning of a text, on one line; of a page with a title, the title. */
 function excerpt(text: string): string {
   if (text.startsWith(protobufStart)) return "protobuf";
-  const line = text.slice(0, 1000).replace(/\s+/g, " ").trim();
+  const beginning = text.slice(0, 5000);
+  const [, title = ""] = /^\s*<[\s\S]*<title[^>]*>([^<]*)</i.exec(beginning) ?? [];
+  const line = (title.trim() === "" ? beginning.slice(0, 1000) : `the page "${title.trim()}"`).replace(/\s+/g, " ").trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

@@ -51,6 +51,16 @@ describe("retries", () => {
     expect(Math.min(...journal.calls.slice(1).map(({ at }) => at))).toBeGreaterThanOrEqual(7000);
   });
 
+  it("asks a busy server again that asked for a day: nobody is kept away for that long", async () => {
+    const { client, clock } = clientAnswering((_, call) =>
+      call === 1 ? { status: 429, headers: { "retry-after": "86400" }, body: "" } : {},
+    );
+    await expect(client.create(ConfigMap, configMap)).rejects.toMatchObject({ retryAfterSeconds: 86_400 });
+    const later = clock.advance(20_000).then(() => client.get(Pod, web));
+    await clock.advance(31_000);
+    await later;
+  });
+
   it("tells at once that a disruption budget says no, and lets others go on", async () => {
     const { client, journal } = clientAnswering((request) =>
       request.method === "POST" ? { status: 429, headers: { "retry-after": "10" }, body: "" } : {},

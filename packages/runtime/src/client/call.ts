@@ -7,7 +7,7 @@ import type { CallOptions } from "./client.ts";
 import { TimeoutError } from "./errors.ts";
 import type { Observer } from "./observer.ts";
 import type { Lanes } from "./rate-limit.ts";
-import { type Attempt, delayAfterAnswer, delayAfterError } from "./retry.ts";
+import { type Attempt, delayAfterAnswer, delayAfterError, longestPatienceMs } from "./retry.ts";
 import { type Transport, type TransportRequest, type TransportResponse, textOf, UnansweredError } from "./transport/transport.ts";
 import { warningsIn } from "./warning.ts";
 
@@ -137,7 +137,8 @@ async function attemptOnce(call: Call, tools: CallTools, flow: Flow, signal: Abo
   if (status >= 200 && status < 300) return { response };
   const retryAfterSeconds = retryAfterOf(headers);
   // A busy server is busy for all of us, not only for the call it told so.
-  if (status === 429 && !attempt.busyIsAnswer) tools.lanes.of(call).pause((retryAfterSeconds ?? 0) * 1000);
+  if (status === 429 && !attempt.busyIsAnswer)
+    tools.lanes.of(call).pause(Math.min((retryAfterSeconds ?? 0) * 1000, longestPatienceMs));
   const error = refusalOf(call.attempt, { status, headers, body: textOf(response) });
   return { error, delayMs: delayAfterAnswer(attempt, { status, retryAfterSeconds }, random) };
 }

@@ -77,8 +77,13 @@ export class ApiError extends ClientError {
     this.reason = reason;
     this.details = refusal.details ?? {};
     this.causes = this.details.causes ?? [];
-    this.retryAfterSeconds = refusal.retryAfterSeconds ?? this.details.retryAfterSeconds;
+    this.retryAfterSeconds = refusal.retryAfterSeconds ?? secondsIn(this.details.retryAfterSeconds);
   }
+}
+
+/** Nobody but an API server has checked what stands in a Status, and not everything that answers is one. */
+function secondsIn(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 ? value : undefined;
 }
 
 /** The server does not know who we are. The client has already tried fresh credentials once. */

@@ -12,6 +12,12 @@ import { type BackoffOptions, delayFor } from "../concurrency/backoff.ts";
 import { TimeoutError, TransportError } from "./errors.ts";
 import type { Method } from "./transport/transport.ts";
 
+/**
+ * A server that asks for more patience than this is asked again all the same: API servers ask for seconds, and what stands in front
+ * of them may ask for days without meaning us.
+ */
+export const longestPatienceMs = 30_000;
+
 /** Attempts in all, the first included. */
 export const maxAttempts = 5;
 

@@ -65,6 +65,11 @@ const errors: { name: string; error: unknown; failures?: number; expected: Verdi
     expected: { againInMs: 30_000, failed: true, result: "error", log: "error", stuck: false },
   },
   {
+    name: "A2: a busy server that asks for a day gets five minutes",
+    error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 86_400 }),
+    expected: { againInMs: 300_000, failed: true, result: "error", log: "error", stuck: false },
+  },
+  {
     name: "A2: a failing server is asked ever more rarely, up to every five minutes",
     error: new InternalError({ ...said, status: 500 }),
     failures: 30,

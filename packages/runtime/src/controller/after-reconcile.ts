@@ -78,5 +78,6 @@ function isContested(error: unknown): boolean {
 }
 
 function patienceOf(error: unknown): number {
-  return error instanceof TooManyRequestsError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+  if (!(error instanceof TooManyRequestsError)) return 0;
+  return Math.min((error.retryAfterSeconds ?? 0) * 1_000, errorBackoff.maxMs); // who asks for days does not mean us
 }
