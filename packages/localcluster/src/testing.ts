@@ -21,6 +21,7 @@ import { type ClusterDirectory, clusterDirectory } from "./state/directory.ts";
 import { type ClusterRecord, hasControllers, readRecord } from "./state/record.ts";
 import { askForCluster } from "./testing/shared.ts";
 
+export { backUpEtcd } from "./testing/back-up-etcd.ts";
 export { compactEtcd } from "./testing/compact-etcd.ts";
 export { startProgram } from "./testing/program.ts";
 export { comparable, type ReadmeStep, stepsIn } from "./testing/readme.ts";

@@ -10,7 +10,7 @@ import {
   TooManyRequestsError,
   TransportError,
 } from "../client/errors.ts";
-import { afterSession, type NextSession, type SessionEnd } from "./after-session.ts";
+import { afterSession, type NextSession, RestoredError, type SessionEnd } from "./after-session.ts";
 import { refusal } from "./scripted-api.fixture.ts";
 
 const said = { attempt: "watch Pod", reason: "", message: "no" };
@@ -56,12 +56,17 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "a line that is cut again within a second is given time",
-    end: { ...watching, lastedMs: 5, error: new BrokenStreamError("cut") },
+    end: { ...watching, lastedMs: 5, openMs: 5, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "later" },
   },
   {
-    name: "a line that is cut soon, and before anything was heard, is given time",
+    name: "a line that is cut soon, and before anything was heard, is given time, but no more than it had lasted",
     end: { ...watching, heard: false, openMs: 9_000, error: new BrokenStreamError("cut") },
+    expected: { from: "resume", when: "later", atMostMs: 9_000 },
+  },
+  {
+    name: "a line that is cut at once is given all the time that the back-off says",
+    end: { ...watching, heard: false, openMs: 900, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "later" },
   },
   {
@@ -84,6 +89,11 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
     expected: { from: "list", when: "later" },
   },
   {
+    name: "a server whose data are older than what it told us is listed at once: it is there, and nothing else is wrong with it",
+    end: { ...watching, lastedMs: 5, openMs: 5, error: new RestoredError("300", "200") },
+    expected: { from: "list", when: "at once" },
+  },
+  {
     name: "a slow server is resumed",
     end: { ...watching, error: new ServerTimeoutError({ ...said, status: 504 }) },
     expected: { from: "resume", when: "later" },
@@ -97,6 +107,11 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
     name: "A2: a busy server gets the patience it asks for",
     end: { ...watching, error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 7 }) },
     expected: { from: "resume", when: "later", atLeastMs: 7_000 },
+  },
+  {
+    name: "W3: a server that asks for a day gets half a minute",
+    end: { ...watching, error: new TooManyRequestsError({ ...said, status: 429, retryAfterSeconds: 86_400 }) },
+    expected: { from: "resume", when: "later", atLeastMs: 30_000 },
   },
   {
     name: "a server that cannot stream lists is asked for pages",

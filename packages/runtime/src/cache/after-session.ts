@@ -12,6 +12,17 @@ import {
   TooManyRequestsError,
   TransportError,
 } from "../client/errors.ts";
+import { longestPatienceMs } from "../client/retry.ts";
+
+/** The server has not come as far as we have: its data are older than what it has told us. */
+export class RestoredError extends Error {
+  readonly code = "CACHE_SERVER_RESTORED";
+  override readonly name = "RestoredError";
+
+  constructor(seen: string, found: string) {
+    super(`expected the server to be at version ${seen} or later, found it at ${found} → it was restored: everything is listed`);
+  }
+}
 
 /** How everything is listed: in one answer, streamed as events, or page by page. */
 export type Listing = "scan" | "stream" | "pages";
@@ -39,6 +50,8 @@ export interface NextSession {
   readonly when: "at once" | "later";
   /** The server asked for at least this much patience. */
   readonly atLeastMs?: number;
+  /** The back-off is to be no longer than this. */
+  readonly atMostMs?: number;
   /**
    * The server could not list in the way it was asked to, or behaved as if it could not: another way this time. The next
    * listing begins with the fastest again; it costs one call, and a proxy that cut an answer does not cost us speed for ever.
@@ -56,11 +69,13 @@ const longEnoughMs = 10_000;
 export function afterSession(end: SessionEnd): NextSession {
   if (end.listing !== undefined) return afterListing(end);
   const { error } = end;
+  if (error instanceof RestoredError) return { from: "list", when: "at once" };
   // A kind may be quiet, but a watch that did not even end as it was asked to had something between us that swallows what is
   // said; the next one may be no better, so what is true is listed.
   if (error instanceof IdleWatchError && end.mute) return { from: "list", when: unlessTooShort(end) };
   if (error === undefined || isSilence(error)) return { from: "resume", when: unlessTooShort(end) };
   if (error instanceof TransportError && hadWorked(end)) return { from: "resume", when: "at once" };
+  if (error instanceof TransportError && end.openMs >= tooShortMs) return { from: "resume", when: "later", atMostMs: end.openMs };
   return { from: isLost(error) ? "list" : "resume", when: "later", ...patience(error) };
 }
 
@@ -83,7 +98,8 @@ function unlessTooShort({ lastedMs }: SessionEnd): NextSession["when"] {
 
 /**
  * A connection that worked was torn: the next one most likely works too. If not, it is short, and we wait. (Load balancers
- * tear what is idle; behind one of them a quiet watch never lives to hear anything.)
+ * tear what is idle; behind one of them a quiet watch never lives to hear anything. Behind one that is in a hurry we are
+ * connected half of the time: no pause is longer than the watch before it was open.)
  */
 function hadWorked({ lastedMs, heard, openMs }: SessionEnd): boolean {
   return heard ? lastedMs >= tooShortMs : openMs >= longEnoughMs;
@@ -118,5 +134,5 @@ function cannotStream(error: unknown): boolean {
 
 function patience(error: unknown): Pick<NextSession, "atLeastMs"> {
   if (!(error instanceof TooManyRequestsError) || error.retryAfterSeconds === undefined) return {};
-  return { atLeastMs: error.retryAfterSeconds * 1_000 };
+  return { atLeastMs: Math.min(error.retryAfterSeconds * 1_000, longestPatienceMs) };
 }

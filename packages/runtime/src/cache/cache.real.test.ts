@@ -1,5 +1,6 @@
 // Needs a cluster of its own, since it takes the API server away.
 import { startCluster } from "@memhog/localcluster";
+import { backUpEtcd } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
 import { silentLogger } from "../concurrency/logger.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
@@ -37,6 +38,49 @@ it("W3: a cache is right again after the API server was taken away (needs one th
     await cache.whenSynced();
     const truth = await Array.fromAsync(client.listAll(ConfigMap));
     expect(cache.size).toBe(truth.length);
+  } finally {
+    await cache.stop();
+  }
+});
+
+it("W3: a cache is right again after the cluster was restored from a backup (needs one that can be stopped)", {
+  timeout: 300_000,
+}, async () => {
+  await using cluster = await startCluster();
+  await using client = await clientOf(cluster);
+  const namespace = await cluster.namespace();
+  const put = (name: string) => client.create(ConfigMap, { metadata: { namespace, name } });
+  const stop = async () => {
+    for (const component of ["kube-apiserver", "etcd"]) await cluster.stop(component);
+  };
+  const start = async () => {
+    for (const component of ["etcd", "kube-apiserver"]) await cluster.start(component);
+  };
+  await put("kept");
+  await stop();
+  const restore = await backUpEtcd(cluster);
+  await start();
+  const { environment } = quick;
+  const cache = new Cache<ConfigMap>({ client, kind: ConfigMap, namespaces: [namespace], environment, log: silentLogger });
+  cache.start();
+  const found = (name: string) => cache.get({ namespace, name }) !== undefined;
+  const seen = (expected: Record<string, boolean>) =>
+    eventually(
+      () => [cache.synced, ...Object.keys(expected).map(found)],
+      (state) => `${state}` === `${[true, ...Object.values(expected)]}`,
+    );
+  try {
+    await put("lost");
+    const ref = { namespace, name: "lost" };
+    // More than happens in a cluster while it starts: it has to be behind us then.
+    for (let x = 0; x < 300; x += 1) await client.patch(ConfigMap, ref, { type: "merge", body: { data: { x: `${x}` } } });
+    await seen({ kept: true, lost: true });
+    await stop();
+    await restore();
+    await start();
+    await seen({ kept: true, lost: false });
+    await put("new");
+    await seen({ kept: true, lost: false, new: true });
   } finally {
     await cache.stop();
   }

@@ -82,7 +82,7 @@ describe("a cache", () => {
     world.api.put(ConfigMap, config("b"));
     await world.clock.advance(2_000);
     expect(world.names()).toEqual(["a", "b"]);
-    expect(world.api.calls).toEqual(["stream configmaps", "watch configmaps from 1"]);
+    expect(world.api.calls).toEqual(["stream configmaps", "watch configmaps from 1", "compare configmaps"]);
   });
 
   it("W3: lists again after 410 and makes up for what it missed", async () => {
@@ -105,6 +105,44 @@ describe("a cache", () => {
     expect(world.cache.synced).toBe(true);
     const expected = ["changed changed", "removed replaced", "added replaced", "added new", "removed gone"];
     expect(world.changes.sort()).toEqual(expected.sort());
+  });
+
+  it.each([
+    { name: "it could not be reached", fault: () => refusal(503) },
+    { name: "its connection was torn", fault: () => undefined },
+  ])("W3: lists again if the server comes back with older data, after $name", async ({ fault }) => {
+    await using world = following();
+    world.api.put(ConfigMap, config("kept"));
+    world.api.put(ConfigMap, config("changed", { x: "before" }));
+    await world.start();
+    const restore = world.api.backUp();
+    world.api.put(ConfigMap, config("changed", { x: "after" }));
+    for (const name of ["lost", "lost as well"]) world.api.put(ConfigMap, config(name));
+    await world.clock.advance(60_000);
+    expect(world.names()).toEqual(["changed", "kept", "lost", "lost as well"]);
+    world.api.refuse = fault;
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    await world.clock.advance(0);
+    restore();
+    world.api.refuse = () => undefined;
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    await world.clock.advance(60_000);
+    expect([world.names(), world.cache.get(ref("changed"))?.data]).toEqual([["changed", "kept"], { x: "before" }]);
+    world.api.put(ConfigMap, config("new"));
+    await world.clock.advance(0);
+    expect([world.names(), world.cache.synced]).toEqual([["changed", "kept", "new"], true]);
+  });
+
+  it("W3: is not believed after a fault before the server has said how far it is", async () => {
+    await using world = following();
+    await world.start();
+    world.api.refuse = (call) => (call.startsWith("compare") ? refusal(503) : undefined);
+    world.api.cutWatches(new BrokenStreamError("reset"));
+    await world.clock.advance(120_000);
+    expect(world.cache.synced).toBe(false);
+    world.api.refuse = () => undefined;
+    await world.clock.advance(60_000);
+    expect(world.cache.synced).toBe(true);
   });
 
   it("W3: ignores what it has heard before", async () => {

@@ -16,6 +16,9 @@
 // is given up sooner, after `answerMs`, and the next one follows at once; each waits twice as long as the one before, up to
 // four times: a slow server gets its time, and one that says nothing is not asked more often than one that is down.
 //
+// After a fault the server may be another one than before, with older data: then it is asked how far it is before the watch is
+// believed.
+//
 // Whether the store may be believed meanwhile is kept in freshness.ts.
 
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
@@ -26,13 +29,14 @@ import type { Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { settled } from "../concurrency/system-environment.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
-import { afterSession, type Listing, type NextSession, type SessionEnd } from "./after-session.ts";
+import { afterSession, type Listing, type NextSession, RestoredError, type SessionEnd } from "./after-session.ts";
 import { type CacheState, Freshness } from "./freshness.ts";
 import type { Progress } from "./own-writes.ts";
 import type { Projection, Selection } from "./projection.ts";
 import { Snapshot } from "./snapshot.ts";
 import type { ObjectStore } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";
+import { isOlder } from "./versions.ts";
 
 export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
@@ -59,12 +63,16 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #interrupt = new AbortController();
   readonly #freshness: Freshness;
   #resumeFrom: string | undefined;
+  /** Something went wrong since the last listing: the server may be another one than before. */
+  #suspicious = false;
   #listBy: Listing = "scan";
   #listing: SessionEnd["listing"];
   #heard = false;
   #openedAt: number | undefined;
   /** The watch is open, was to end before it could be silent for too long, and nothing has come of it yet. */
   #mute = false;
+  /** That watches stay mute has been said, and none has told anything since. */
+  #muteSaid = false;
   #unanswered = 0;
   #quiet = false;
   #lastHeard: number;
@@ -208,6 +216,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     snapshot.finish();
     this.#listing = undefined;
     this.#listBy = "scan";
+    this.#suspicious = false;
     this.#quiet = true; // until something happens
     this.#listingDone = this.#listingsBegun;
     this.#lastListed = this.#options.environment.clock.monotonic();
@@ -228,16 +237,33 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const { timing, environment } = this.#options;
     const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
     this.#quiet = true;
+    const restored = new AbortController();
+    using either = anySignal([signal, restored.signal]);
     const onOpen = () => {
       this.#openedAt = environment.clock.monotonic();
       this.#mute = timeoutSeconds * 1_000 < timing.idleMs;
-      this.#freshness.alive();
+      if (!this.#suspicious) this.#freshness.alive();
+      else this.#compare(resourceVersion, either.signal).catch((error: unknown) => restored.abort(error));
     };
-    await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal, onOpen });
+    await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal: either.signal, onOpen });
+  }
+
+  /**
+   * Whether the server has come as far as we have. One that was restored from a backup has not, and does not say so: it accepts
+   * the watch, and tells nothing of what happens until it gets there (seen on 1.37). Its lists do say how far it is.
+   */
+  async #compare(resumedFrom: string, signal: AbortSignal): Promise<void> {
+    const { client, kind } = this.#options;
+    const { timeoutMs } = this.#patience();
+    const { metadata } = await client.list(kind, { ...this.#scope(), limit: 1, timeoutMs, signal });
+    if (isOlder(metadata.resourceVersion, resumedFrom)) throw new RestoredError(resumedFrom, metadata.resourceVersion);
+    this.#suspicious = false;
+    this.#freshness.alive();
   }
 
   #take(event: WatchEvent<T>): void {
     const { store, onEvent } = this.#options;
+    this.#muteSaid = false;
     if (event.type === "BOOKMARK") this.#resumeFrom = event.resourceVersion || this.#resumeFrom;
     else {
       this.#quiet = false;
@@ -302,10 +328,10 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     // Older servers begin to answer when they have the whole list: one that takes too long can still be streamed.
     this.#listBy = next.listBy ?? (this.#unanswered > 2 ? "stream" : "scan");
     // After a fault, or a long silence, the next watch is to end in time: then its own silence means something.
-    if (end.error !== undefined) this.#quiet = true;
+    if (end.error !== undefined) this.#quiet = this.#suspicious = true;
     this.#doubt(next, end);
     if (next.when === "at once") return;
-    const delayMs = Math.max(this.#backoff.next(), next.atLeastMs ?? 0);
+    const delayMs = Math.max(Math.min(this.#backoff.next(), next.atMostMs ?? Number.POSITIVE_INFINITY), next.atLeastMs ?? 0);
     this.#complain(end.error, delayMs);
     await this.#options.environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
   }
@@ -313,10 +339,16 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   /** What an end means for those who rely on us, until something opens or is listed. */
   #doubt(next: NextSession, end: SessionEnd): void {
     // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
-    if (next.when === "later" && next.from === "list" && end.listing === undefined) this.#freshness.lost(end.error);
+    const lost = end.error instanceof RestoredError || (next.when === "later" && next.from === "list");
+    if (lost && end.listing === undefined) this.#freshness.lost(end.error);
     else if (next.when === "later" || end.error instanceof TransportError) this.#freshness.disconnected(end.error);
-    if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError)
-      this.#options.log.warn({ err: end.error }, "watch was accepted and stayed mute: listing instead");
+    if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError) this.#sayMute(end.error);
+  }
+
+  #sayMute(error: IdleWatchError): void {
+    const level = this.#muteSaid ? "debug" : "warn";
+    this.#options.log[level]({ err: error }, "watch was accepted and stayed mute: listing instead, until one tells something");
+    this.#muteSaid = true;
   }
 
   /** The first failure of a series is worth a warning; the rest would only repeat it. */

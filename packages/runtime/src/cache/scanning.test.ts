@@ -69,7 +69,12 @@ describe("a cache of a client that can scan", () => {
     await world.clock.advance(2_000);
     world.api.cutWatches(new BrokenStreamError("reset"));
     await world.clock.advance(0);
-    expect(world.api.calls).toEqual(["list configmaps", "watch configmaps from 1", "watch configmaps from 1"]);
+    expect(world.api.calls).toEqual([
+      "list configmaps",
+      "watch configmaps from 1",
+      "watch configmaps from 1",
+      "compare configmaps",
+    ]);
   });
 
   it("asks for known fields only if it has a projection, since whole objects may be written back", async () => {

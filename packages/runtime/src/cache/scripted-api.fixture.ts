@@ -16,6 +16,8 @@ interface Told {
 interface OpenWatch {
   readonly plural: string;
   readonly namespace: string | undefined;
+  /** Nothing is told before this, as real servers have it: also if they are not there yet. */
+  readonly from: number;
   push(event: WatchEvent<KubernetesObject>): void;
   end(error?: unknown): void;
 }
@@ -36,7 +38,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   historyFrom = 0;
   /** Answers a call with an error instead. */
   refuse: (call: string) => Error | undefined = () => undefined;
-  /** What was asked: "stream pods", "list pods", "list pods metadata.name=a", "watch pods from 3". */
+  /** What was asked: "stream pods", "list pods", "list pods metadata.name=a", "watch pods from 3", "compare pods" (a list of one). */
   readonly calls: string[] = [];
   /** The time limits that watches were opened with. */
   readonly timeouts: (number | undefined)[] = [];
@@ -80,6 +82,18 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     return this.#of(kind).get(keyOf(ref)) as Stored<T> | undefined;
   }
 
+  /** Everything as it is now; calling the answer puts it back. */
+  backUp(): () => void {
+    const version = this.#version;
+    const objects = [...this.#objects].map(([plural, each]) => [plural, new Map(each)] as const);
+    return () => {
+      this.#version = version;
+      this.#objects.clear();
+      for (const [plural, each] of objects) this.#objects.set(plural, each);
+      this.#told.splice(0, this.#told.length, ...this.#told.filter((told) => told.version <= version));
+    };
+  }
+
   /** Says this to every open watch of the kind, true or not. */
   say(kind: Kind, event: WatchEvent<KubernetesObject>): void {
     for (const watch of this.#watches) if (watch.plural === kind.plural) watch.push(event);
@@ -96,7 +110,8 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
 
   async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const { fieldSelector } = options;
-    this.#called(`list ${kind.plural}${fieldSelector === undefined ? "" : ` ${fieldSelector}`}`);
+    const verb = options.limit === 1 ? "compare" : "list";
+    this.#called(`${verb} ${kind.plural}${fieldSelector === undefined ? "" : ` ${fieldSelector}`}`);
     const from = Number(options.continue ?? 0);
     const isMeant = (name: string) => fieldSelector === undefined || fieldSelector === `metadata.name=${name}`;
     const all = this.#visible(kind, options.namespace).filter(({ metadata }) => isMeant(metadata.name));
@@ -116,7 +131,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     const initial = options.sendInitialEvents
       ? this.#initial(kind, namespace)
       : this.#since(kind, namespace, Number(resourceVersion));
-    for await (const event of this.#open(kind, namespace, initial, either.signal)) {
+    for await (const event of this.#open({ kind, namespace, from: Number(resourceVersion ?? 0) }, initial, either.signal)) {
       yield event.type === "BOOKMARK" ? event : { type: event.type, object: project(event.object as Stored<T>) };
     }
   }
@@ -154,13 +169,12 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     this.#told.push({ version: this.#version, plural: kind.plural, event });
     for (const watch of this.#watches) {
       const seen = watch.namespace === undefined || watch.namespace === event.object.metadata.namespace;
-      if (watch.plural === kind.plural && seen) watch.push(event);
+      if (watch.plural === kind.plural && seen && this.#version > watch.from) watch.push(event);
     }
   }
 
   async *#open(
-    kind: Kind,
-    namespace: string | undefined,
+    { kind, namespace, from }: { kind: Kind; namespace: string | undefined; from: number },
     waiting: WatchEvent<KubernetesObject>[],
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent<KubernetesObject>, void> {
@@ -174,7 +188,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
       if (ended === undefined) waiting.push(event);
       wake();
     };
-    const watch: OpenWatch = { plural: kind.plural, namespace, push, end };
+    const watch: OpenWatch = { plural: kind.plural, namespace, from, push, end };
     this.#watches.push(watch);
     signal.addEventListener("abort", () => end(signal.reason), { once: true });
     try {

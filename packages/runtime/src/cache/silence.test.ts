@@ -1,7 +1,7 @@
 // W3 with the times of production: faults that nobody reports. See bad-line.fixture.ts.
 import { describe, expect, it } from "vitest";
 import { BrokenStreamError, TimeoutError } from "../client/errors.ts";
-import { silentLogger } from "../concurrency/logger.ts";
+import { type Logger, silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { BadLine } from "./bad-line.fixture.ts";
@@ -12,7 +12,7 @@ const ref = (name: string) => ({ namespace: "home", name });
 const config = (name: string): ConfigMap => ({ metadata: ref(name) });
 
 /** A cache that is in order and has been so for a second, at the end of a line. */
-async function following() {
+async function following(log: Logger = silentLogger) {
   const api = new ScriptedApi();
   const environment = manualEnvironment();
   const { clock } = environment;
@@ -22,7 +22,7 @@ async function following() {
     kind: ConfigMap,
     namespaces: "all",
     environment,
-    log: silentLogger,
+    log,
   });
   api.put(ConfigMap, config("a"));
   cache.start();
@@ -37,6 +37,13 @@ async function following() {
   };
   const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
   return { api, line, cache, clock, secondsUntil, names, [Symbol.asyncDispose]: () => cache.stop() };
+}
+
+/** Everything that people would be told. */
+function writingDown(said: string[]): Logger {
+  const write = (_: object, message: string) => said.push(message);
+  const log: Logger = { ...silentLogger, info: write, warn: write, error: write, child: () => log };
+  return log;
 }
 
 /** The fault may end in any phase of our waiting. */
@@ -81,6 +88,23 @@ describe("W3: silence", () => {
     expect([it.names(), it.cache.synced]).toEqual([["b", "c", "d"], true]);
   });
 
+  it("of watches that were accepted is said once, until one of them tells something", async () => {
+    const said: string[] = [];
+    await using it = await following(writingDown(said));
+    for (const round of [1, 2]) {
+      it.line.fault = "mute";
+      it.api.cutWatches();
+      await it.secondsUntil(() => false); // an hour
+      expect([said.length, it.cache.synced]).toEqual([round, true]);
+      it.line.fault = "none";
+      it.api.cutWatches();
+      await it.clock.advance(5_000);
+      it.api.put(ConfigMap, config(`seen ${round}`));
+      expect(await it.secondsUntil(() => it.names().includes(`seen ${round}`))).toBe(1);
+    }
+    expect(it.api.calls.filter((call) => call.startsWith("list")).length).toBeLessThanOrEqual(2 + 7_200 / 50);
+  });
+
   it("of watches that were accepted, while nothing can be listed: the cache says that it does not know", async () => {
     await using it = await following();
     it.line.fault = "mute";
@@ -116,8 +140,27 @@ describe("W3: silence", () => {
       it.api.put(ConfigMap, config("now and then"));
       await it.clock.advance(minute * 10_000);
     }
-    expect(it.api.calls.filter((call) => !call.startsWith("watch"))).toEqual(["list configmaps"]);
+    expect(it.api.calls.filter((call) => call.startsWith("list"))).toEqual(["list configmaps"]);
   });
+
+  it.each([2, 3, 5, 9])(
+    "that a load balancer cuts after %d s leaves a quiet kind in order, without a word each time",
+    async (s) => {
+      const said: string[] = [];
+      await using it = await following(writingDown(said));
+      it.line.cutsIdleAfterMs = s * 1_000;
+      let live = 0;
+      for (let second = 0; second < 3_000; second += 1) {
+        await it.clock.advance(1_000);
+        live += it.cache.synced ? 1 : 0;
+      }
+      it.api.put(ConfigMap, config("b"));
+      expect(await it.secondsUntil(() => it.names().includes("b"))).toBeLessThanOrEqual(s);
+      expect([live, said]).toEqual([3_000, ["watch ended badly, trying again"]]);
+      expect(it.api.calls.filter((call) => call.startsWith("list"))).toEqual(["list configmaps"]);
+      expect(it.api.calls.filter((call) => call.startsWith("watch")).length).toBeLessThan(3_000 / s);
+    },
+  );
 
   it("that a load balancer cuts short leaves a quiet kind in order", async () => {
     await using it = await following();
@@ -130,6 +173,7 @@ describe("W3: silence", () => {
       live += it.cache.synced ? 1 : 0;
     }
     expect([connected, live]).toEqual([3_000, 3_000]);
-    expect(it.api.calls.length).toBeLessThan(100);
+    expect(it.api.calls.filter((call) => call.startsWith("watch")).length).toBeLessThan(100);
+    expect(it.api.calls.filter((call) => call.startsWith("list"))).toEqual(["list configmaps"]);
   });
 });
