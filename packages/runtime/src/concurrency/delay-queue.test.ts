@@ -57,6 +57,8 @@ describe("delay queue", () => {
     expect(clock.pending).toBe(1);
     queue.clear();
     expect([queue.size, clock.pending]).toEqual([0, 0]);
+    queue.put("key", 2_000, "");
+    expect([queue.size, clock.pending]).toEqual([1, 1]);
   });
 
   it("takes a key that is put in from within its own callback", async () => {

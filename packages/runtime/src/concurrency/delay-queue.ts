@@ -68,7 +68,6 @@ export class DelayQueue<V> {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     for (let entry = this.#next(); entry !== undefined && entry.due <= now; entry = this.#next()) {
-      this.#byDue.pop();
       this.#entries.delete(entry.key);
       this.#onDue(entry.key, entry.value);
     }

@@ -40,6 +40,15 @@ describe("fair lane", () => {
     expect([lane.take()?.name, lane.take()]).toEqual(["a1", undefined]);
   });
 
+  it("finds the next one behind a group of which nobody is left", () => {
+    const lane = new FairLane<ReturnType<typeof item>>();
+    const first = item("a1");
+    lane.add(first);
+    lane.add(item("b1"));
+    lane.withdraw(first);
+    expect(lane.take()?.name).toBe("b1");
+  });
+
   it("knows who has waited longest, whoever was taken meanwhile", () => {
     const lane = laneOf(["a1", "b1", "b2"]);
     lane.take();

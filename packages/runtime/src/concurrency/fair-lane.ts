@@ -43,13 +43,10 @@ export class FairLane<T extends LaneItem> {
   take(): T | undefined {
     for (let group = this.#turns.shift(); group !== undefined; group = this.#turns.shift()) {
       const item = nextOf(group.items);
-      if (item !== undefined) group.items.shift();
+      if (item !== undefined) this.withdraw(item);
       if (nextOf(group.items) === undefined) this.#groups.delete(group.name);
       else this.#turns.push(group);
-      if (item !== undefined) {
-        this.withdraw(item);
-        return item;
-      }
+      if (item !== undefined) return item;
     }
     return undefined;
   }

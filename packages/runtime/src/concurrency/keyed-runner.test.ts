@@ -23,6 +23,26 @@ describe("keyed runner", () => {
     await runner;
   });
 
+  it("ends when the last worker does", async () => {
+    const environment = manualEnvironment();
+    const queue = new WorkQueue({ environment });
+    let ended = false;
+    const runner = runKeyed(queue, {
+      concurrency: 2,
+      work: () => environment.clock.sleep(10),
+      onError: () => expect.unreachable(),
+    }).then(() => {
+      ended = true;
+    });
+    queue.add("key");
+    await environment.clock.advance(0);
+    queue.shutDown();
+    await environment.clock.advance(9);
+    expect(ended).toBe(false);
+    await environment.clock.advance(1);
+    await runner;
+  });
+
   it("goes on after work that threw, and gives the key back", async () => {
     const queue = new WorkQueue({ environment: manualEnvironment() });
     const failed: string[] = [];

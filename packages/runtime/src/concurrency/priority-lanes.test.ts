@@ -21,6 +21,7 @@ describe("priority lanes", () => {
   it("serve the higher priority first while nobody is old", () => {
     const lanes = lanesOf(item("low", { priority: -1 }), item("first"), item("high", { priority: 5 }), item("second"));
     expect(drain(lanes, 99)).toEqual(["high", "first", "second", "low"]);
+    expect(drain(lanesOf(item("low", { since: 500 }), item("high", { since: 500, priority: 5 })), 550)).toEqual(["high", "low"]);
   });
 
   it("give every second turn to the old", () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { manualClock } from "./manual-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
@@ -17,6 +17,16 @@ describe("token bucket", () => {
     for (let at = 0; at < 5; at += 1) take();
     await clock.advance(1_000);
     expect(taken).toEqual([0, 0, 100, 200, 300]);
+  });
+
+  it("sets a timer for the next token, whoever waits", async () => {
+    const { clock, take, taken } = bucketOf({ burst: 1 });
+    const after = vi.spyOn(clock, "after");
+    for (let at = 0; at < 3; at += 1) take();
+    expect(clock.pending).toBe(1);
+    after.mockClear();
+    await clock.advance(200);
+    expect([taken, after.mock.calls.length]).toEqual([[0, 100, 200], 1]);
   });
 
   it("fills up again, but never above its burst", async () => {
@@ -63,12 +73,16 @@ describe("token bucket", () => {
   });
 
   it("gives an impatient taker a token only if nobody is in line", async () => {
-    const { clock, bucket, take } = bucketOf({ burst: 1 });
+    const { clock, bucket, take, taken } = bucketOf({ burst: 1 });
     expect([bucket.tryTake(), bucket.tryTake()]).toEqual([true, false]);
+    let stolen = true;
+    clock.after(100, () => {
+      stolen = bucket.tryTake();
+    });
     take();
-    await clock.advance(99);
-    expect(bucket.tryTake()).toBe(false);
-    await clock.advance(101);
+    await clock.advance(100);
+    expect([stolen, taken]).toEqual([false, [100]]);
+    await clock.advance(100);
     expect(bucket.tryTake()).toBe(true);
   });
 

@@ -35,7 +35,6 @@ export class TokenBucket {
 
   /** Resolves once a token was taken; rejects with the signal's reason, and then no token was. */
   async take(signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
     const turn = this.#takers.wait(signal);
     this.#serve();
     await turn;

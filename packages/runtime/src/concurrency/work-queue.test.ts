@@ -59,6 +59,16 @@ describe("adding", () => {
     expect(queue.length).toBe(0);
   });
 
+  it("keeps what was asked for a key that is being worked on: every reason, and the highest priority", async () => {
+    const { queue } = workQueue();
+    queue.add("a");
+    const lease = await take(queue);
+    queue.add("a", { reason: "pod changed", priority: 2 });
+    queue.add("a", { reason: "secret changed" });
+    lease.done();
+    expect(await take(queue)).toMatchObject({ priority: 2, reasons: ["pod changed", "secret changed"] });
+  });
+
   it("serves higher priorities first, and raises a key that waits", async () => {
     const { queue } = workQueue();
     queue.add("low", { priority: -1 });
@@ -76,11 +86,14 @@ describe("adding", () => {
     expect(await drain(queue)).toEqual(["a1", "b1", "a2", "x", "a3"]);
   });
 
-  it("gives old keys every second turn, whatever their priority", async () => {
-    const { clock, queue } = workQueue({ ageAfterMs: 1_000 });
+  it.each([
+    { name: "a second", options: { ageAfterMs: 1_000 }, ageAfterMs: 1_000 },
+    { name: "ten seconds unless told otherwise", options: {}, ageAfterMs: 10_000 },
+  ])("gives keys that are old every second turn, whatever their priority: after $name", async ({ options, ageAfterMs }) => {
+    const { clock, queue } = workQueue(options);
     queue.add("old 1", { priority: -1 });
     queue.add("old 2", { priority: -1 });
-    await clock.advance(1_000);
+    await clock.advance(ageAfterMs);
     queue.add("new 1");
     queue.add("new 2");
     expect(await drain(queue)).toEqual(["old 1", "new 1", "old 2", "new 2"]);
@@ -129,6 +142,15 @@ describe("adding for later", () => {
     expect(queue.length).toBe(0);
   });
 
+  it("puts nothing off for a key that comes again as soon as it is no more worked on", async () => {
+    const { clock, queue } = workQueue();
+    queue.add("a");
+    await take(queue);
+    queue.add("a");
+    queue.addAfter("a", 1_000);
+    expect(clock.pending).toBe(0);
+  });
+
   it("counts from the call when the key is being worked on", async () => {
     const { clock, queue } = workQueue();
     queue.add("a");
@@ -158,6 +180,20 @@ describe("failing", () => {
     expect(queue.addRateLimited("b")).toBe(5);
     queue.forget("a");
     expect([queue.failuresOf("a"), queue.addRateLimited("a")]).toEqual([0, 5]);
+  });
+
+  it("waits from 5 ms to 5 minutes and up to a tenth more, unless told otherwise", () => {
+    const { queue } = workQueue();
+    const delays = Array.from({ length: 30 }, () => queue.addRateLimited("a"));
+    for (const [at, least] of [
+      [0, 5],
+      [1, 10],
+      [16, 300_000],
+      [29, 300_000],
+    ] as const) {
+      expect(delays[at]).toBeGreaterThan(least);
+      expect(delays[at]).toBeLessThan(1.1 * least);
+    }
   });
 
   it("tells the next one who works on it how often it failed", async () => {
@@ -192,11 +228,12 @@ describe("taking", () => {
 
   it("says why a key was added: each reason once, and not more than eight", async () => {
     const { queue } = workQueue();
-    for (let at = 0; at < 20; at += 1) queue.add("a", { reason: `pod ${at % 10} changed` });
+    for (let at = 0; at < 20; at += 1) queue.add("a", { reason: `pod ${Math.floor(at / 2)} changed` });
     queue.add("a", { priority: 1, reason: "pod 0 changed" });
-    const { reasons } = await take(queue);
-    expect(reasons).toHaveLength(8);
-    expect(reasons.slice(0, 2)).toEqual(["pod 0 changed", "pod 1 changed"]);
+    queue.add("b");
+    queue.add("b");
+    expect((await take(queue)).reasons).toEqual(Array.from({ length: 8 }, (_, at) => `pod ${at} changed`));
+    expect((await take(queue)).reasons).toEqual([]);
   });
 
   it("says how long the key waited, also when it waited for its own lease", async () => {
@@ -216,7 +253,8 @@ describe("shutting down", () => {
   it("waits for what is in hand, lets go of the rest and takes nothing more", async () => {
     const { clock, queue } = workQueue();
     queue.add("in hand");
-    const lease = await take(queue);
+    queue.add("in hand, too");
+    const [lease, second] = [await take(queue), await take(queue)];
     queue.add("waiting");
     queue.addAfter("later", 10);
     queue.add("in hand");
@@ -224,12 +262,16 @@ describe("shutting down", () => {
     const end = queue.shutDown().then(() => {
       drained = true;
     });
+    const sameEnd = queue.shutDown();
     queue.add("too late");
     queue.addAfter("too late", 1);
+    expect(clock.pending).toBe(0);
+    second.done();
     await clock.advance(100);
-    expect([drained, queue.length, clock.pending]).toEqual([false, 0, 0]);
+    expect(drained).toBe(false);
     lease.done();
-    await end;
+    await Promise.all([end, sameEnd]);
+    expect(queue.stats()).toMatchObject({ depth: 0, depthByPriority: new Map(), running: 0, oldestWaitMs: 0 });
     expect(await queue.get()).toBeUndefined();
   });
 
@@ -255,7 +297,7 @@ describe("figures", () => {
       backoff: { initialMs: 5, maxMs: 5 },
     });
     queue.add("a");
-    queue.add("a");
+    queue.add("a", { priority: 1 });
     await clock.advance(7);
     const lease = await take(queue);
     await clock.advance(3);

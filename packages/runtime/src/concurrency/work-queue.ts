@@ -199,7 +199,7 @@ export class WorkQueue {
   }
 
   #handOut(): void {
-    while (this.#waiting.size > 0 && this.#takers.present) {
+    while (this.#takers.present) {
       const item = this.#lanes.take(this.#now());
       if (item === undefined) return;
       this.#waiting.delete(item.key);
