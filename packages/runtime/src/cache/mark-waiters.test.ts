@@ -37,6 +37,14 @@ describe("those who wait for a mark", () => {
     expect(looks).toEqual([1, 1, 0]);
   });
 
+  it("wait on if they are not reached when the cache has come so far", () => {
+    const { waiters, told, reached } = waiting(written("100"));
+    waiters.passed("100");
+    reached.add(0);
+    waiters.passed("101");
+    expect(told).toEqual([0]);
+  });
+
   it("are looked at with every event if their mark has no version, or one without an order", () => {
     const { waiters, looks, told, reached } = waiting(deleted, written("opaque"));
     waiters.passed("1");

@@ -39,8 +39,7 @@ export class MarkWaiters {
   passed(position: string | undefined): void {
     for (const waiter of this.#others) if (waiter.look()) this.#others.delete(waiter);
     for (let next = this.#inLine.peek(); next !== undefined; next = this.#inLine.peek()) {
-      if (!next.gone && !(position !== undefined && isAtLeast(position, next.version ?? ""))) return;
-      if (!next.look()) return;
+      if (position === undefined || !isAtLeast(position, next.version ?? "") || !next.look()) return;
       this.#inLine.pop();
     }
   }

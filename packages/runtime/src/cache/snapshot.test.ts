@@ -40,6 +40,12 @@ describe("a listing", () => {
     expect(told).toEqual(["added a/new", "removed a/gone"]);
   });
 
+  it("is believed, even where it is older: the cluster was restored from a backup", () => {
+    const { store, told } = storeOf(object("x", "a", "9"));
+    new Snapshot(store).put(object("x", "a", "4"));
+    expect(told).toEqual(["changed a/x"]);
+  });
+
   it("after one that broke off ends what only that one had", () => {
     const { store, told } = storeOf();
     new Snapshot(store).put(object("gone since"));

@@ -28,7 +28,6 @@ export class Snapshot<T extends KubernetesObject> {
   /** A streamed listing may also tell of removals that happened while it was streamed. */
   remove(object: Stored<T>): void {
     this.#store.remove(object, listed);
-    this.#seen?.delete(object.metadata.uid);
   }
 
   /** The listing is complete. */

@@ -68,6 +68,27 @@ describe("the store", () => {
     expect(changes).toEqual(["added a@1", "removed a@1"]);
   });
 
+  it("W4: another UID is another life, even of the same version: the cluster was restored from a backup", () => {
+    const { store, changes } = told();
+    store.put(config("a", 5, { uid: "first" }), watched);
+    store.put(config("a", 5, { uid: "second" }), listed);
+    expect(changes).toEqual(["added a@5", "removed a@5", "added a@5"]);
+  });
+
+  it("believes a listing that something is gone, however old", () => {
+    const { store, changes } = told();
+    store.put(config("a", 5), watched);
+    store.remove(config("a", 4), listed);
+    expect(changes).toEqual(["added a@5", "removed a@4"]);
+  });
+
+  it("tells nothing of the end of what it never had", () => {
+    const { store, changes } = told();
+    store.remove(config("a", 1), watched);
+    store.remove(config("a", 1), listed);
+    expect([changes, store.size]).toEqual([[], 0]);
+  });
+
   it("finds the children of an owner, through changes and removals", () => {
     const { store } = told();
     const names = (owner: string) => store.ownedBy(owner).map(({ metadata }) => metadata.name);
@@ -82,13 +103,19 @@ describe("the store", () => {
 
   it("builds an index when it is first asked, and keeps it", () => {
     const { store } = told();
-    const byColour = indexBy(ConfigMap, (config) => config.data?.colour);
+    let looks = 0;
+    const byColour = indexBy(ConfigMap, (config) => {
+      looks += 1;
+      return config.data?.colour;
+    });
     const names = (colour: string) => store.lookup(byColour.values, colour).map(({ metadata }) => metadata.name);
     store.put(config("a", 1, { data: { colour: "red" } }), watched);
     expect(names("red")).toEqual(["a"]);
     store.put(config("b", 2, { data: { colour: "red" } }), watched);
     store.put(config("a", 3, { data: { colour: "blue" } }), watched);
+    const before = looks;
     expect([names("red"), names("blue"), names("green")]).toEqual([["b"], ["a"], []]);
+    expect(looks).toBe(before);
   });
 
   it("E3: an index that throws on one object finds the others", () => {
@@ -114,6 +141,14 @@ describe("the store", () => {
     expect(changes).toEqual(["Error: odd", "added", "Error: odd", "removed"]);
   });
 
+  it("keeps what replicas have in common once", () => {
+    const { store } = told();
+    store.put(config("a", 1, { data: { colour: "red" } }), listed);
+    store.put(config("b", 2, { data: { colour: "red" } }), listed);
+    const [a, b] = store.objects();
+    expect(b?.data).toBe(a?.data);
+  });
+
   it("lists one namespace or all", () => {
     const { store } = told();
     store.put(config("a", 1), watched);
@@ -122,5 +157,7 @@ describe("the store", () => {
     expect([[...store.objects("home")].length, [...store.objects("nowhere")].length, [...store.objects()].length]).toEqual([
       1, 0, 2,
     ]);
+    store.remove(config("a", 3), watched);
+    expect([store.isEmpty("home"), store.isEmpty("away"), store.isEmpty()]).toEqual([true, false, false]);
   });
 });
