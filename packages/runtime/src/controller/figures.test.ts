@@ -32,7 +32,7 @@ it("counts what happens under the names that dashboards know", async () => {
     () =>
       controller(ConfigMap, { resyncMs: 0, concurrency: 3 }, async ({ name }, { failures }) => {
         if (name === "permanent") throw new PermanentError("no");
-        if (name === "fails once" && failures === 0) throw new Error("once");
+        if (name === "fails once" && failures === 0) throw new TypeError("once");
         return name === "later" ? checkAgainIn(3_600_000, "…") : done();
       }),
     metrics,

@@ -26,7 +26,7 @@ export const counters = {
     labels: controller,
   },
   controller_runtime_reconcile_panics_total: {
-    help: "Reconciles that failed with an error that nobody foresaw: one without a code of ours or of the system, such as a TypeError",
+    help: "Reconciles that failed with a mistake of the program: a TypeError, ReferenceError, RangeError or AssertionError, or what is no error at all",
     labels: controller,
   },
   rest_client_requests_total: { help: "Calls to the API server", labels: ["code", "method", "host"] },
