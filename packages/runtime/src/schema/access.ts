@@ -18,8 +18,11 @@ export interface GrantOptions<S extends string | undefined = string | undefined>
   readonly subresource?: S;
   /** Only objects of these names. Cannot limit create and deletecollection: they name no object. @default all */
   readonly names?: readonly string[];
-  /** "operator": only in the namespace the operator itself runs in. @default wherever it works */
-  readonly where?: "operator";
+  /**
+   * "operator": only in the namespace the operator itself runs in. "default": in the namespace of that name, where Events about
+   * objects of the whole cluster are kept. @default wherever it works
+   */
+  readonly where?: "operator" | "default";
 }
 
 /** The right to do something to objects of a kind. */

@@ -6,7 +6,7 @@
 //                      (controller/owner-references.real.test.ts)
 //   watches Node       list, watch: a cache needs no more, and what is in it need not be read again
 //   finalizer          patch on Gordon itself
-//   events             create and patch, in events.k8s.io
+//   events             create and patch, in events.k8s.io; of a kind of the whole cluster, in the namespace default
 //   leader election    its Lease, in the operator's own namespace
 //
 // Nothing is given in reserve: what became of a write whose answer was lost is asked by a list of one name (controller/look-up.ts),
@@ -69,6 +69,7 @@ export function impliedBy<const I extends Involvement>(involvement: I): ImpliedB
     ...watches.map((kind) => may(kind, "list", "watch")),
     ...(involvement.may ?? []),
     ...(events ? [may(Event, "create", "patch")] : []),
+    ...(events && subject?.namespaced === false ? [may(Event, "create", "patch", { where: "default" })] : []),
     ...(lease === undefined ? [] : leaderElection(lease)),
   ];
   return grants as ImpliedBy<I>;

@@ -8,6 +8,7 @@ import { Pod } from "../objects/kinds/core/pod.ts";
 import { Service } from "../objects/kinds/core/service.ts";
 import type { PolicyRule } from "../objects/kinds/rbac.ts";
 import { type Grant, may } from "./access.ts";
+import { impliedBy } from "./implied-access.ts";
 import { rolesFor, rulesFor } from "./rbac.ts";
 
 describe("rulesFor()", () => {
@@ -120,6 +121,26 @@ describe("rolesFor()", () => {
   it("needs Roles alone where kinds of the whole cluster are done without", () => {
     const roles = rolesFor(grants, { name: "op", namespace: "ops", namespaces: ["a"], clusterKinds: false });
     expect(summary(roles)).toEqual(["ServiceAccount ops", "Role ops leases", "RoleBinding ops", "Role a pods", "RoleBinding a"]);
+  });
+
+  it("lets Events about nodes be written in default, where the API server keeps those of the whole cluster", () => {
+    const about = impliedBy({ for: Node, reports: false, events: true });
+    expect(summary(rolesFor(about, { name: "op", namespace: "ops", namespaces: ["a"] }))).toEqual([
+      "ServiceAccount ops",
+      "ClusterRole  nodes",
+      "ClusterRoleBinding",
+      "Role a events",
+      "RoleBinding a",
+      "Role default events",
+      "RoleBinding default",
+    ]);
+    expect(summary(rolesFor(about, { name: "op", namespace: "ops" }))).toEqual([
+      "ServiceAccount ops",
+      "ClusterRole  nodes,events",
+      "ClusterRoleBinding",
+    ]);
+    const withoutNodes = rolesFor(about, { name: "op", namespace: "ops", namespaces: ["a"], clusterKinds: false });
+    expect(summary(withoutNodes)).toEqual(["ServiceAccount ops", "Role a events", "RoleBinding a"]);
   });
 
   it("binds everything to the one service account", () => {

@@ -35,14 +35,16 @@ export function rolesFor(grants: readonly Grant[], options: RoleOptions): readon
   const home = grants.filter(({ where }) => where === "operator");
   const abroad = grants.filter(({ where }) => where !== "operator");
   const wide = namespaces === "all" ? abroad : abroad.filter(({ kind }) => clusterKinds && !kind.namespaced);
-  const local = namespaces === "all" ? [] : abroad.filter(({ kind }) => kind.namespaced);
-  const places = [...new Set([namespace, ...(namespaces === "all" ? [] : namespaces)])];
+  const local = namespaces === "all" ? [] : abroad.filter(({ kind, where }) => kind.namespaced && where === undefined);
+  const inDefault = namespaces === "all" || !clusterKinds ? [] : abroad.filter(({ where }) => where === "default");
+  const places = [...new Set([namespace, ...(namespaces === "all" ? [] : namespaces), "default"])];
   return [
     named(ServiceAccount, options, { namespace }),
     ...clusterRole(wide, options),
     ...places.flatMap((place) => {
       const worksHere = namespaces !== "all" && namespaces.includes(place);
-      return role([...(worksHere ? local : []), ...(place === namespace ? home : [])], place, options);
+      const here = [...(worksHere ? local : []), ...(place === namespace ? home : []), ...(place === "default" ? inDefault : [])];
+      return role(here, place, options);
     }),
   ];
 }
