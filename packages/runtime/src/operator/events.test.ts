@@ -14,14 +14,18 @@ function world() {
   const environment = manualEnvironment();
   const objects = new ObjectsInMemory();
   const outcomes: EventOutcome[] = [];
+  const said: string[] = [];
+  const says = (level: string) => (_fields: object, message: string) => said.push(`${level} ${message}`);
+  const log = { ...silentLogger, warn: says("warn"), debug: says("debug") };
   const recorder = new EventRecorder({
-    ...{ client: objects.client, environment, log: silentLogger, controller: "gordon-operator", instance: "gordon-1" },
+    ...{ client: objects.client, environment, log, controller: "gordon-operator", instance: "gordon-1" },
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   return {
     environment,
     objects,
     outcomes,
+    said,
     recorder,
     pass: (ms: number) => environment.clock.advance(ms),
     events: () => objects.all(Event),
@@ -160,6 +164,30 @@ describe("events", () => {
     await pass(120_000);
     expect(objects.calls).toHaveLength(1);
     expect(outcomes).toEqual(["failed"]);
+  });
+
+  it("that we may not write are complained about once for a namespace: nobody would look for what is not there", async () => {
+    const { recorder, pass, objects, said } = world();
+    objects.before = () => {
+      throw new ForbiddenError({ attempt: "create Event", status: 403, reason: "Forbidden", message: "no" });
+    };
+    for (const namespace of ["apps", "apps", "home"]) {
+      recorder.record({ ...raised, regarding: { ...regarding, namespace } });
+      await pass(1_000);
+    }
+    const refused = "events may not be written here: kubectl describe will not show them";
+    expect(said).toEqual([`warn ${refused}`, "debug event could not be written", `warn ${refused}`]);
+  });
+
+  it("of a namespace that is on its way out are let go quietly", async () => {
+    const { recorder, pass, objects, said } = world();
+    objects.before = () => {
+      const details = { causes: [{ reason: "NamespaceTerminating", field: "metadata.namespace" }] };
+      throw new ForbiddenError({ attempt: "create Event", status: 403, reason: "Forbidden", message: "no", details });
+    };
+    recorder.record(raised);
+    await pass(1_000);
+    expect(said).toEqual(["debug event could not be written"]);
   });
 
   it("about cluster-wide objects live in the namespace default", async () => {

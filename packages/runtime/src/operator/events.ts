@@ -1,8 +1,9 @@
 // Events (events.k8s.io/v1): what `kubectl describe` and `kubectl events` show about an object. They are courtesy: telling
 // must never hold up a reconcile, never fail one and never flood the API server. So `record` only notes; one writer works
-// through what was noted, at its own pace and with its own budget, and what cannot be written is counted and let go.
+// through what was noted, at its own pace and with its own budget, and what cannot be written is counted and let go. That we may
+// not write at all is said once for a namespace: what is not there is not missed until it is needed.
 import type { Client } from "../client/client.ts";
-import { AlreadyExistsError, ApiError, NotFoundError, TransportError } from "../client/errors.ts";
+import { AlreadyExistsError, ApiError, ForbiddenError, NotFoundError, TransportError } from "../client/errors.ts";
 import type { Cancel, Environment } from "../concurrency/environment.ts";
 import type { Logger } from "../concurrency/logger.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
@@ -45,6 +46,8 @@ export class EventRecorder {
   readonly #queue: Entry[] = [];
   /** Those whose time to be written has not come, and how to stop the timer that waits for it. */
   readonly #waiting = new Map<Entry, Cancel>();
+  /** Namespaces in which we were told that we may not. */
+  readonly #refusedIn = new Set<string>();
   readonly #ending = new AbortController();
   /** We are leaving: what there is budget for is written, nobody waits for more. */
   readonly #leaving = new AbortController();
@@ -167,8 +170,17 @@ export class EventRecorder {
     }
     this.#outcome("failed");
     this.#series.forget(entry.series);
-    const { regarding, reason } = entry.series.event;
-    this.#options.log.debug({ err: error, regarding: regarding?.name, reason }, "event could not be written");
+    this.#complain(entry.series.event, error);
+  }
+
+  #complain({ metadata: { namespace }, regarding, reason }: Series["event"], error: unknown): void {
+    const { log } = this.#options;
+    if (!isRefused(error) || this.#refusedIn.has(namespace)) {
+      log.debug({ err: error, regarding: regarding?.name, reason }, "event could not be written");
+      return;
+    }
+    this.#refusedIn.add(namespace);
+    log.warn({ err: error, namespace }, "events may not be written here: kubectl describe will not show them");
   }
 
   #outcome(outcome: EventOutcome): void {
@@ -182,6 +194,11 @@ function retryDelay({ exists, failures }: Entry, error: unknown, leaving: boolea
   if (error instanceof NotFoundError && exists) return 0;
   const passing = error instanceof TransportError || (error instanceof ApiError && (error.status === 429 || error.status >= 500));
   return passing && !leaving ? retryMs[failures] : undefined;
+}
+
+/** By RBAC, that is: in a namespace that is being deleted nobody may write. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ForbiddenError && !error.causes.some(({ reason }) => reason === "NamespaceTerminating");
 }
 
 /** An earlier try got through after all, only its answer did not. */
