@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BrokenStreamError, IdleWatchError } from "../client/errors.ts";
-import { silentLogger } from "../concurrency/logger.ts";
+import { type Logger, silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
@@ -39,6 +39,20 @@ function following(more: Partial<CacheOptions<ConfigMap>> = {}) {
 }
 
 describe("a cache", () => {
+  it.each([
+    { status: 404, says: "the API server serves no configmaps in v1: its CRD is missing, or has other versions; trying again" },
+    { status: 403, says: "configmaps may not be read: the Role of whoever we are does not say so; trying again" },
+    { status: 500, says: "watch ended badly, trying again" },
+  ])("says once what is missing when a list is answered with $status", async ({ status, says }) => {
+    const said: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (_fields, message) => said.push(message), child: () => log };
+    await using world = following({ log });
+    world.api.refuse = () => refusal(status);
+    await world.start();
+    await world.clock.advance(60_000);
+    expect(said).toEqual([says]);
+  });
+
   it("starts with a streamed list on the connection that goes on as the watch", async () => {
     await using world = following();
     world.api.put(ConfigMap, config("a"));

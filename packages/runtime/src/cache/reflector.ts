@@ -22,7 +22,7 @@
 // Whether the store may be believed meanwhile is kept in freshness.ts.
 
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
-import { IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
+import { ForbiddenError, IdleWatchError, NotFoundError, TimeoutError, TransportError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
@@ -353,9 +353,18 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   /** The first failure of a series is worth a warning; the rest would only repeat it. */
   #complain(error: unknown, delayMs: number): void {
-    const { log } = this.#options;
+    const { log, kind } = this.#options;
     const fields = { err: error, delayMs: Math.round(delayMs), failures: this.#backoff.failures };
-    if (this.#backoff.failures === 1) log.warn(fields, "watch ended badly, trying again");
+    if (this.#backoff.failures === 1) log.warn(fields, `${whatIsMissing(kind, error)} trying again`);
     else log.debug(fields, "watch ended badly again, trying again");
   }
+}
+
+/** Most first starts that fail do so for one of two reasons, and the server's own words ("404 page not found") name neither. */
+function whatIsMissing(kind: Kind, error: unknown): string {
+  const what = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
+  if (error instanceof NotFoundError)
+    return `the API server serves no ${what} in ${kind.version}: its CRD is missing, or has other versions;`;
+  if (error instanceof ForbiddenError) return `${what} may not be read: the Role of whoever we are does not say so;`;
+  return "watch ended badly,";
 }

@@ -3,7 +3,7 @@
 // produce on demand: events twice, events never, history lost between two given calls.
 
 import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../client/client.ts";
-import { ApiError, ExpiredError, InvalidError } from "../client/errors.ts";
+import { ApiError, ExpiredError, ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type Stored } from "../objects/object.ts";
 
@@ -25,6 +25,8 @@ interface OpenWatch {
 /** The refusal that a status code stands for. */
 export function refusal(status: number, reason = "Test"): ApiError {
   const what = { attempt: "test", status, reason, message: "scripted" };
+  if (status === 403) return new ForbiddenError(what);
+  if (status === 404) return new NotFoundError(what);
   if (status === 410) return new ExpiredError(what);
   return status === 422 ? new InvalidError(what) : new ApiError(what);
 }
