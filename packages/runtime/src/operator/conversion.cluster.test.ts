@@ -19,7 +19,11 @@ import { operator } from "./operator.ts";
 
 const names = { group: "evolves.memhog.test", kind: "Evolving" } as const;
 const Old = defineResource({ ...names, version: "v1alpha1", spec: z.object({ size: z.int() }) });
-const Evolving = defineResource({ ...names, version: "v1", spec: z.object({ replicas: z.int() }), alsoServed: [Old] });
+const Evolving = defineResource({
+  ...{ ...names, version: "v1", alsoServed: [Old] },
+  spec: z.object({ replicas: z.int() }),
+  status: z.object({ wanted: z.int() }), // of which the old version says nothing
+});
 
 const conversion = convert(Evolving, {
   v1alpha1: { v1: (old: ObjectOf<typeof Old>) => ({ ...old, spec: { replicas: old.spec.size } }) },
@@ -32,6 +36,7 @@ const evolvings = controller(Evolving, { owns: [ConfigMap] }, async (ref, ctx) =
   if (evolving === undefined) return done();
   const data = { replicas: `${evolving.spec.replicas}` };
   await ctx.applyChildren(evolving, [child(ConfigMap, { metadata: { name: `${ref.name}-wants` }, data })]);
+  await ctx.setStatus(evolving, { wanted: evolving.spec.replicas });
   return done();
 });
 
@@ -76,6 +81,13 @@ it("starts beside objects of the old version, sees them in the new one, and lose
     await cluster.eventually(
       () => wanted("c"),
       (replicas) => replicas === "7",
+    );
+    // The API server converts back and forth to see who owns what: the status must survive that, also in the old version.
+    const spec = { size: 8 };
+    await client.apply(Old, { metadata: { namespace, name: "c" }, spec }, { fieldManager: "somebody", force: true });
+    await cluster.eventually(
+      () => client.find(Evolving, { namespace, name: "c" }),
+      (evolving) => evolving?.status?.wanted === 8,
     );
     // While it still converts: to delete objects takes to read them.
     const crd = { name: `${Evolving.plural}.${Evolving.group}` };

@@ -113,6 +113,14 @@ describe("the CustomResourceDefinition", () => {
     expect(crd.conversion?.strategy).toBe("Webhook");
   });
 
+  it("gives a version that says nothing of a status that of the stored one: writes through it would lose it", () => {
+    const old = defineResource({ ...names, version: "v1beta1", spec });
+    const stated = { status: z.object({ ready: z.int() }), conditions: { Ready: { True: ["AllThere"] } } } as const;
+    const [stored, other] = crdOf(defineResource({ ...names, spec, ...stated, alsoServed: [old] })).spec.versions;
+    expect(other?.schema?.openAPIV3Schema?.properties?.status).toEqual(stored?.schema?.openAPIV3Schema?.properties?.status);
+    expect(other?.subresources).toEqual({ status: {} });
+  });
+
   it("takes versions of the same fields without a conversion, whatever their rules and words", () => {
     const old = defineResource({ ...names, version: "v1beta1", spec: z.object({ size: z.int().max(9).describe("Number.") }) });
     expect(crdOf(defineResource({ ...names, spec, alsoServed: [old] })).spec.conversion).toBeUndefined();

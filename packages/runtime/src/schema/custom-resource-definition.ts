@@ -9,6 +9,7 @@ import { ResourceDefinitionError } from "./errors.ts";
 import { schemaOf } from "./object-schema.ts";
 import { fieldThatDiffers } from "./same-fields.ts";
 import { schemaAt } from "./schema-path.ts";
+import { servedVersions } from "./served-versions.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
 export interface CrdOptions {
@@ -30,9 +31,9 @@ export type NamedCrd = CustomResourceDefinition & { readonly metadata: ObjectMet
  * @throws ResourceDefinitionError, NotStructuralError with the path of what cannot be expressed
  */
 export function crdOf(resource: AnyResource, options: CrdOptions = {}): NamedCrd {
-  const { group, plural, definition } = resource;
+  const { group, plural } = resource;
   const { labels, annotations, conversion } = options;
-  const versions = [resource, ...(definition.alsoServed ?? [])];
+  const versions = servedVersions(resource);
   for (const version of versions) {
     expectSameNames(resource, version);
     if (conversion === undefined) expectSameFields(resource, version);

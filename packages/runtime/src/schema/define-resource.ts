@@ -56,7 +56,10 @@ export interface AnyDefinition {
   readonly scale?: ScaleDefinition;
   /** Fields that field selectors can ask for: ".spec.nodeName" (Kubernetes ≥ 1.32). */
   readonly selectable?: readonly string[];
-  /** Other versions of this kind that the API server serves too. Their definitions name the same group, kind and plural. */
+  /**
+   * Other versions of this kind that the API server serves too. Their definitions name the same group, kind and plural; one
+   * that says nothing of a status or conditions has those of this version.
+   */
   readonly alsoServed?: readonly AnyResource[];
   /** Warn those who still use this version; a string is the warning. @default false */
   readonly deprecated?: boolean | string;

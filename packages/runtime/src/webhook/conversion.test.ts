@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { Kind, KubernetesObject } from "../objects/object.ts";
+import { defineResource } from "../schema/define-resource.ts";
+import { preserveUnknown } from "../schema/fields.ts";
 import { answerConversion, convert } from "./conversion.ts";
 
 interface Sized extends KubernetesObject {
@@ -52,6 +55,38 @@ describe("a conversion", () => {
     expect(convertedObjects).toEqual([
       { apiVersion: "operator.prgcont.cz/v1", kind: "Gordon", metadata: { name: "g", uid: "1", annotations: { c: "d" } } },
     ]);
+  });
+
+  it("drops what the version that was asked for does not know: the API server answers 500 to an apply that meets it", () => {
+    const names = { group: "operator.prgcont.cz", kind: "Gordon" } as const;
+    const Old = defineResource({
+      ...names,
+      version: "v1alpha1",
+      spec: z.object({ size: z.int(), extra: preserveUnknown().optional() }),
+    });
+    const New = defineResource({
+      ...{ ...names, version: "v1", alsoServed: [Old] },
+      spec: z.object({ replicas: z.int(), parts: z.array(z.object({ name: z.string() })).optional() }),
+      status: z.object({ ready: z.int() }),
+    });
+    const careless = convert(New, {
+      v1alpha1: {
+        v1: (old: Sized) => ({ ...old, spec: { ...old.spec, replicas: old.spec.size, parts: [{ name: "a", size: 1 }] } }),
+      },
+      v1: {
+        v1alpha1: (now: Sized) => ({ ...now, spec: { ...now.spec, size: now.spec.replicas, extra: { any: { thing: 1 } } } }),
+      },
+    });
+    const back = careless.convert(
+      { ...gordon("v1", { replicas: 3 }), status: { ready: 1, more: 2 } } as KubernetesObject,
+      "v1alpha1",
+    );
+    expect(back).toEqual({
+      ...gordon("v1alpha1", { size: 3, extra: { any: { thing: 1 } } } as Sized["spec"]),
+      status: { ready: 1 },
+    });
+    const forth = careless.convert(gordon("v1alpha1", { size: 3 }), "v1");
+    expect(forth).toEqual(gordon("v1", { replicas: 3, parts: [{ name: "a" }] } as Sized["spec"]));
   });
 
   it("fails as a whole, and names what it knows, when there is no way", () => {

@@ -7,8 +7,14 @@
 //       v1: { v1alpha1: (gordon: Gordon) => ({ …, spec: { size: gordon.spec.gordon.replicas } }) },
 //     })
 //
-// Steps must lose nothing: what an older version has no field for belongs into an annotation.
+// Steps must lose nothing: what an older version has no field for belongs into an annotation. What a step hands over beyond the
+// fields of its version is dropped. The API server does not drop it, and then answers every apply to an object that somebody
+// once applied in that version: "500: field not declared in schema".
 import { type Kind, type KubernetesObject, keyOf } from "../objects/object.ts";
+import type { AnyResource } from "../schema/define-resource.ts";
+import { schemaOf } from "../schema/object-schema.ts";
+import { pruned } from "../schema/prune.ts";
+import { servedVersions } from "../schema/served-versions.ts";
 import { ConversionError } from "./errors.ts";
 
 /** One step from a version to another; it need not set apiVersion. Steps may say what they take more narrowly than this. */
@@ -39,8 +45,17 @@ export interface ConversionResponse {
   readonly convertedObjects: readonly KubernetesObject[];
 }
 
-/** A webhook that converts between the versions of a kind. */
+/**
+ * A webhook that converts between the versions of a kind: those of `alsoServed` and its own. Fields that a version does not have
+ * are dropped; what must come back again belongs into an annotation.
+ *
+ *     convert(Gordon, {
+ *       v1alpha1: { v1: (old: ObjectOf<typeof GordonV1Alpha1>) => ({ ...old, spec: { replicas: old.spec.size } }) },
+ *       v1: { v1alpha1: (gordon: ObjectOf<typeof Gordon>) => ({ ...gordon, spec: { size: gordon.spec.replicas } }) },
+ *     })
+ */
 export function convert(kind: Kind, steps: ConversionSteps): ConversionWebhook {
+  const fit = fitting(kind);
   return {
     type: "convert",
     kind,
@@ -49,8 +64,21 @@ export function convert(kind: Kind, steps: ConversionSteps): ConversionWebhook {
       const way = wayFrom(versionOf(object), version, steps);
       if (way === undefined) throw new ConversionError(noWay(kind, versionOf(object), version, steps));
       const converted = way.reduce((current, to) => stepTo(current, to, kind, steps), object);
-      return keepIdentity(object, converted);
+      return keepIdentity(object, fit(converted));
     },
+  };
+}
+
+/** Drops what the version of an object does not know, where its schema is known to us. */
+function fitting(kind: Kind & Partial<AnyResource>): (object: KubernetesObject) => KubernetesObject {
+  const { definition } = kind;
+  const versions = definition === undefined ? [] : servedVersions({ ...kind, definition });
+  const schemas = new Map(versions.map((version) => [version.version, schemaOf(version)]));
+  return (object) => {
+    const schema = schemas.get(versionOf(object));
+    if (schema === undefined) return object;
+    const { spec, status, ...rest } = object as KubernetesObject & { readonly spec?: unknown; readonly status?: unknown };
+    return { ...rest, ...(pruned({ spec, status }, schema) as object) };
   };
 }
 
