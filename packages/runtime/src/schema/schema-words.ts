@@ -20,7 +20,7 @@ function boundWords(schema: StructuralSchema): readonly string[] {
   return [
     ...numberWords(schema),
     ...countWords(schema.minLength, schema.maxLength, "characters"),
-    ...countWords(schema.minItems, schema.maxItems, "elements"),
+    ...(schema.type === "array" ? countWords(schema.minItems, schema.maxItems, "elements") : []),
     ...countWords(schema.minProperties, schema.maxProperties, "entries"),
     ...(schema.pattern === undefined ? [] : [`like \`${schema.pattern}\``]),
   ];

@@ -65,6 +65,8 @@ describe("the API server, asked without storing anything", () => {
   it.each<{ name: string; spec: unknown }>([
     { name: "numbers at their bounds", spec: { numbers: { bounded: 9, ratio: 10, small: -2147483648, even: -4 } } },
     { name: "an integer beyond JavaScript's", spec: { numbers: { whole: 2 ** 60 } } },
+    { name: "a whole number below a bound that is none", spec: { numbers: { share: 1 } } },
+    { name: "an integer above a bound that is no whole number", spec: { numbers: { some: 1 } } },
     { name: "a pattern with a flag", spec: { strings: { loud: "yEs" } } },
     { name: "two patterns at once", spec: { strings: { both: "a.b.z" } } },
     { name: "a URL, however its scheme is written", spec: { strings: { secure: "HTTPS://example.com/x" } } },
@@ -83,6 +85,9 @@ describe("the API server, asked without storing anything", () => {
   it.each<{ name: string; spec: unknown; says: string | RegExp }>([
     { name: "a number out of bounds", spec: { numbers: { bounded: 10 } }, says: "less than or equal to 9" },
     { name: "a number on an exclusive bound", spec: { numbers: { ratio: 1 } }, says: "greater than 1" },
+    { name: "a whole number under a bound that is none", spec: { numbers: { share: 0 } }, says: "must be at least 0.5" },
+    { name: "a number on a bound that is none", spec: { numbers: { share: 1.5 } }, says: "must be less than 1.5" },
+    { name: "an integer under a bound that is none", spec: { numbers: { some: 0 } }, says: "greater than or equal to 1" },
     { name: "a fraction for an integer", spec: { numbers: { whole: 1.5 } }, says: "spec.numbers.whole" },
     { name: "what a field's rule forbids", spec: { numbers: { odd: 2 } }, says: "must be odd" },
     { name: "what a rule about two fields forbids", spec: { replicas: 40, numbers: {} }, says: "ten times numbers.bounded" },
@@ -98,6 +103,9 @@ describe("the API server, asked without storing anything", () => {
     },
     { name: "a value that is not offered", spec: { strings: { choice: "Both" } }, says: '"Auto", "InPlace"' },
     { name: "a time that is none", spec: { strings: { at: "now" } }, says: "spec.strings.at" },
+    { name: "a list for a time", spec: { strings: { at: ["2026-01-01T00:00:00Z"] } }, says: "spec.strings.at" },
+    { name: "a list of nothing for a URL", spec: { strings: { home: [] } }, says: "spec.strings.home" },
+    { name: "a list for either form of a string", spec: { strings: { address: ["::1"] } }, says: "spec.strings.address" },
     { name: "null for what is required", spec: { collections: { keyed: [{ name: null }] } }, says: "keyed[0].name" },
     { name: "a list that is too long", spec: { collections: { list: ["a", "b", "c", "d"] } }, says: "at most 3 items" },
     { name: "a value twice in a set", spec: { collections: { set: ["a", "a"] } }, says: "Duplicate value" },

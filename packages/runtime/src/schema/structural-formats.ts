@@ -36,6 +36,12 @@ const formats: Readonly<Record<string, string>> = {
 /** Those of them whose pattern says more than the name does: dashes, and which version it is. */
 const stricterHere: ReadonlySet<string> = new Set(["uuid", "guid"]);
 
+/**
+ * The API server does not look at the type of a list where it knows the format of a string (seen on 1.32 and 1.37): [] would pass
+ * for a time. No list is both longer than none and not longer, and strings are not counted.
+ */
+export const noList = { minItems: 1, maxItems: 0 } as const;
+
 /** What the API server calls it, if it does. */
 export function formatOf(checks: readonly FormatCheck[], { path }: Place): string | undefined {
   const [format, ...others] = new Set(checks.flatMap((check) => formats[check.format ?? ""] ?? []));

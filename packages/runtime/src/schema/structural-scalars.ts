@@ -1,5 +1,5 @@
-// Strings, numbers, enums and literals. zod keeps what `.min()`, `.regex()` and the rest asked for as a list of checks;
-// each check becomes the keyword that the API server enforces, and of two that say the same the stricter wins.
+// Strings, enums and literals (numbers: structural-numbers.ts). zod keeps what `.min()`, `.regex()` and the rest asked for as a
+// list of checks; each check becomes the keyword that the API server enforces, and of two that say the same the stricter wins.
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { toGoPattern } from "./regular-expression.ts";
@@ -47,48 +47,6 @@ export function templateSchema(_def: unknown, place: Place): StructuralSchema {
   const pattern = place.ancestors.at(-1)?._zod.pattern;
   if (pattern === undefined) throw new NotStructuralError(place.path, "this template", "use .regex()");
   return { type: "string", pattern: toGoPattern(pattern, place.path) };
-}
-
-/** zod's int() means "safe in JavaScript": ±2^53. In the cluster that is an int64; the bounds would only be noise there. */
-const numberFormats: Readonly<Record<string, StructuralSchema>> = {
-  safeint: { type: "integer", format: "int64" },
-  int32: { type: "integer", format: "int32", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
-  uint32: { type: "integer", format: "int64", minimum: 0, maximum: 2 ** 32 - 1 },
-  float32: { type: "number", format: "float" },
-  float64: { type: "number", format: "double" },
-};
-
-export function numberSchema(def: WithChecks, place: Place): StructuralSchema {
-  const checks = checksOf(def, place);
-  const format = checks.map((check) => numberFormats[check.format ?? ""] ?? {});
-  const base: StructuralSchema = Object.assign({ type: "number" }, ...format);
-  const lower = bound(checks, "greater_than", (a, b) => a > b) ?? { value: base.minimum, exclusive: false };
-  const upper = bound(checks, "less_than", (a, b) => a < b) ?? { value: base.maximum, exclusive: false };
-  return {
-    ...base,
-    ...(lower.value !== undefined && { minimum: lower.value }),
-    ...(lower.exclusive && { exclusiveMinimum: true }),
-    ...(upper.value !== undefined && { maximum: upper.value }),
-    ...(upper.exclusive && { exclusiveMaximum: true }),
-    ...divisor(checks, place),
-  };
-}
-
-/** The strictest of the bounds on one side; of two equal ones the exclusive. */
-function bound(checks: readonly Check[], side: string, stricter: (a: number, b: number) => boolean) {
-  return checks
-    .filter(({ check }) => check === side)
-    .map(({ value, inclusive }) => ({ value: Number(value), exclusive: inclusive === false }))
-    .reduce<{ value: number; exclusive: boolean } | undefined>((strictest, next) => {
-      if (strictest === undefined || stricter(next.value, strictest.value)) return next;
-      return next.value === strictest.value && next.exclusive ? next : strictest;
-    }, undefined);
-}
-
-function divisor(checks: readonly Check[], { path }: Place): StructuralSchema {
-  const divisors = checks.filter(({ check }) => check === "multiple_of").map(({ value }) => Number(value));
-  if (divisors.length > 1) throw new NotStructuralError(path, "more than one multipleOf()", "use their common multiple");
-  return divisors[0] === undefined ? {} : { multipleOf: divisors[0] };
 }
 
 /** The length bounds of strings and lists. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { keyedList } from "./fields.ts";
 import { exactlyOneOf, rule } from "./rules.ts";
+import { noList } from "./structural-formats.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
@@ -38,6 +39,38 @@ const cases: readonly Case[] = [
     schema: z.int32(),
     crd: { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647 },
   },
+  {
+    name: "a bound beside those of an int32 or uint32 does not loosen them",
+    schema: z.uint32().min(-5).max(9),
+    crd: { ...int64, minimum: 0, maximum: 9 },
+  },
+  { name: "bounds of an int are whole", schema: z.int().min(0.5).lt(9.5), crd: { ...int64, minimum: 1, maximum: 9 } },
+  { name: "a bound beyond all integers is none", schema: z.int().min(-Infinity).max(1e30), crd: int64 },
+  {
+    name: "a bound that the API server would take the fraction off is a rule, too",
+    schema: z.number().min(0.5),
+    crd: {
+      type: "number",
+      minimum: 0.5,
+      "x-kubernetes-validations": [{ rule: "self >= 0.5", message: "must be at least 0.5" }],
+    },
+  },
+  {
+    name: "an exclusive one is a rule alone: the keyword would refuse the whole number next to it",
+    schema: z.number().gt(-0.5).lt(1.5),
+    crd: {
+      type: "number",
+      "x-kubernetes-validations": [
+        { rule: "self > -0.5", message: "must be more than -0.5" },
+        { rule: "self < 1.5", message: "must be less than 1.5" },
+      ],
+    },
+  },
+  {
+    name: "where nothing changes without the fraction, it is no rule",
+    schema: z.number().gt(0.5).max(1.5),
+    crd: { type: "number", minimum: 0.5, exclusiveMinimum: true, maximum: 1.5 },
+  },
   { name: "lengths", schema: z.string().min(1).max(5), crd: { type: "string", minLength: 1, maxLength: 5 } },
   { name: "an exact length", schema: z.string().length(3), crd: { type: "string", minLength: 3, maxLength: 3 } },
   { name: "a pattern", schema: z.string().regex(/^a+$/), crd: { type: "string", pattern: "^a+$" } },
@@ -49,7 +82,12 @@ const cases: readonly Case[] = [
   {
     name: "a time is a format, not zod's pattern of leap years",
     schema: z.iso.datetime(),
-    crd: { type: "string", format: "date-time" },
+    crd: { type: "string", format: "date-time", ...noList },
+  },
+  {
+    name: "a format that somebody names",
+    schema: z.string().meta({ format: "byte" }),
+    crd: { type: "string", format: "byte", minItems: 1, maxItems: 0 },
   },
   { name: "an enum", schema: z.enum(["a", "b"]), crd: { type: "string", enum: ["a", "b"] } },
   { name: "a number literal is an integer", schema: z.literal(5), crd: { type: "integer", enum: [5] } },
@@ -152,27 +190,27 @@ const cases: readonly Case[] = [
   {
     name: "a URL has a scheme, which no API server asks for",
     schema: z.url(),
-    crd: { type: "string", format: "uri", pattern: "^[A-Za-z][A-Za-z0-9+.-]*:" },
+    crd: { type: "string", format: "uri", ...noList, pattern: "^[A-Za-z][A-Za-z0-9+.-]*:" },
   },
   {
     name: "a URL of one scheme",
     schema: z.url({ protocol: /^https$/ }),
-    crd: { type: "string", format: "uri", pattern: "(?i)^https:" },
+    crd: { type: "string", format: "uri", ...noList, pattern: "(?i)^https:" },
   },
   {
     name: "a URL of one of two schemes, which zod wants to see whole",
     schema: z.url({ protocol: /^https?$/ }),
-    crd: { type: "string", format: "uri", pattern: "(?i)^https?://" },
+    crd: { type: "string", format: "uri", ...noList, pattern: "(?i)^https?://" },
   },
   {
     name: "a URL of one of several schemes",
     schema: z.url({ protocol: /^(?:s3|gs)$/ }).regex(/z$/),
-    crd: { type: "string", format: "uri", allOf: [{ pattern: "(?i)^(?:s3|gs):" }, { pattern: "z$" }] },
+    crd: { type: "string", format: "uri", ...noList, allOf: [{ pattern: "(?i)^(?:s3|gs):" }, { pattern: "z$" }] },
   },
   {
     name: "a UUID of one version",
     schema: z.uuidv4(),
-    crd: { type: "string", format: "uuid", pattern: z.regexes.uuid4.source },
+    crd: { type: "string", format: "uuid", ...noList, pattern: z.regexes.uuid4.source },
   },
   {
     name: "a keyed list may have a key with a default",
@@ -280,6 +318,11 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
       .meta({ maxProperties: 1 })
       .and(z.object({ b: z.int() }).meta({ maxProperties: 2 })),
     says: "both have maxProperties",
+  },
+  {
+    name: "multiples of a fraction, which no whole number is to the API server",
+    schema: z.number().multipleOf(0.5),
+    says: "whole",
   },
   { name: "more repeats than Go makes", schema: z.string().regex(/^.{0,2048}$/), says: "use .max() for the length" },
   { name: "looking ahead in a pattern", schema: z.string().regex(/^(?!x)/), says: "looking ahead or behind" },

@@ -9,7 +9,8 @@
 // It is the input side that is translated: a field with a default may be left out by people, and is filled in by the API
 // server, so that the operator always finds it.
 //
-//   structural-scalars.ts      strings, numbers, enums and literals
+//   structural-scalars.ts      strings, enums and literals
+//   structural-numbers.ts      numbers and their bounds
 //   structural-formats.ts      strings of a certain form: times, URLs, UUIDs
 //   structural-collections.ts  objects, lists and maps
 //   structural-unions.ts       the few unions that a CRD can say
@@ -17,7 +18,9 @@
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { checkKeys, listSchema, mapSchema, mergedObjects, objectSchema } from "./structural-collections.ts";
-import { enumSchema, literalSchema, numberSchema, stringSchema, templateSchema } from "./structural-scalars.ts";
+import { noList } from "./structural-formats.ts";
+import { numberSchema } from "./structural-numbers.ts";
+import { enumSchema, literalSchema, stringSchema, templateSchema } from "./structural-scalars.ts";
 import { type CelRule, orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 import { unionSchema } from "./structural-unions.ts";
 
@@ -123,9 +126,11 @@ function withMetadata(translated: StructuralSchema, schema: z.core.$ZodType): St
   const metadata = z.globalRegistry.get(schema) ?? {};
   const own = Object.entries(metadata).filter(([key]) => carried.test(key));
   const rules = [...(translated["x-kubernetes-validations"] ?? []), ...rulesIn(metadata)];
+  const isOfFormat = translated.type === "string" && (translated.format ?? metadata.format) !== undefined;
   return {
     ...translated,
     ...Object.fromEntries(own),
+    ...(isOfFormat && noList),
     ...(rules.length > 0 && { "x-kubernetes-validations": rules }),
   };
 }

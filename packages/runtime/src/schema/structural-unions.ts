@@ -56,7 +56,10 @@ function intOrString(branches: readonly StructuralSchema[]): StructuralSchema | 
 function forms(branches: readonly StructuralSchema[]): StructuralSchema | undefined {
   const type = commonType(branches);
   if (type === undefined || type === "object" || type === "array" || branches.some(hasMoreThanValues)) return undefined;
-  const constraints = branches.map(({ type: _, description: __, title: ___, nullable: ____, ...values }) => values);
+  // The type is said beside the forms, where no format keeps it from being looked at: what `noList` is for is not needed.
+  const constraints = branches.map(
+    ({ type: _, description: __, title: ___, nullable: ____, minItems: _____, maxItems: ______, ...values }) => values,
+  );
   return constraints.some((values) => Object.keys(values).length === 0) ? { type } : { type, anyOf: constraints };
 }
 

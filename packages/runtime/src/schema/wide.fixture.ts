@@ -18,6 +18,8 @@ const numbers = z
     small: z.int32().optional().describe("An int32."),
     ratio: z.number().gt(1).lte(10).describe("More than 1, up to 10."),
     even: z.int().multipleOf(2).optional(),
+    share: z.number().min(0.5).lt(1.5).describe("From 0.5 to less than 1.5."),
+    some: z.int().min(0.5).max(1e30).describe("At least 1."),
   })
   .partial()
   .describe("Numbers of all sorts.");
