@@ -22,7 +22,7 @@
 // Whether the store may be believed meanwhile is kept in freshness.ts.
 
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
-import { ForbiddenError, IdleWatchError, NotFoundError, TimeoutError, TransportError } from "../client/errors.ts";
+import { IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
@@ -30,7 +30,10 @@ import type { Logger } from "../concurrency/logger.ts";
 import { settled } from "../concurrency/system-environment.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
 import { afterSession, type Listing, type NextSession, RestoredError, type SessionEnd } from "./after-session.ts";
+import { Complaints } from "./complaints.ts";
 import { type CacheState, Freshness } from "./freshness.ts";
+import { Hearing } from "./hearing.ts";
+import { Listings } from "./listings.ts";
 import type { Progress } from "./own-writes.ts";
 import type { Projection, Selection } from "./projection.ts";
 import { Snapshot } from "./snapshot.ts";
@@ -60,35 +63,32 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 export class Reflector<T extends KubernetesObject> implements Progress {
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: Backoff;
-  #interrupt = new AbortController();
   readonly #freshness: Freshness;
+  readonly #hearing: Hearing;
+  readonly #listings: Listings;
+  readonly #complaints: Complaints;
+  #interrupt = new AbortController();
+  /** The version we know everything of. */
+  #position: string | undefined;
+  /** The same, unless everything is to be listed. */
   #resumeFrom: string | undefined;
   /** Something went wrong since the last listing: the server may be another one than before. */
   #suspicious = false;
-  #listBy: Listing = "scan";
-  #listing: SessionEnd["listing"];
-  #heard = false;
-  #openedAt: number | undefined;
-  /** The watch is open, was to end before it could be silent for too long, and nothing has come of it yet. */
-  #mute = false;
-  /** That watches stay mute has been said, and none has told anything since. */
-  #muteSaid = false;
-  #unanswered = 0;
+  /** Nothing has happened in the last watch, or something went wrong: the next one is to end in time. */
   #quiet = false;
-  #lastHeard: number;
-  #lastListed = 0;
-  #listingsWanted = 0;
-  #listingsBegun = 0;
-  #listingDone = 0;
-  #position: string | undefined;
+  #listBy: Listing = "scan";
+  /** Sessions in a row that the server did not begin to answer. */
+  #unanswered = 0;
 
   constructor(options: ReflectorOptions<T>) {
-    const { environment, timing, log, onState } = options;
+    const { kind, environment, timing, log, onState } = options;
     const { clock } = environment;
     this.#options = options;
     this.#freshness = new Freshness({ clock, log, toleranceMs: timing.toleranceMs, onChange: onState });
     this.#backoff = new Backoff(timing.backoff, environment);
-    this.#lastHeard = clock.monotonic();
+    this.#hearing = new Hearing(clock);
+    this.#listings = new Listings(clock);
+    this.#complaints = new Complaints(kind, log);
   }
 
   get state(): CacheState {
@@ -102,7 +102,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   /** Milliseconds since the last event or bookmark. */
   get lastEventAgeMs(): number {
-    return this.#options.environment.clock.monotonic() - this.#lastHeard;
+    return this.#hearing.ageMs;
   }
 
   get position(): string | undefined {
@@ -110,11 +110,11 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   }
 
   get listingsBegun(): number {
-    return this.#listingsBegun;
+    return this.#listings.begun;
   }
 
   get listingDone(): number {
-    return this.#listingDone;
+    return this.#listings.done;
   }
 
   get(ref: ObjectRef): Stored<T> | undefined {
@@ -123,8 +123,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   /** Lists everything again, soon, in a listing that begins after this call. Until it is complete nothing else changes. */
   refresh(): void {
-    this.#listingsWanted = this.#listingsBegun + 1;
-    if (this.#listing === undefined) this.#interrupt.abort();
+    this.#listings.want();
+    if (this.#listings.underWay === undefined) this.#interrupt.abort();
   }
 
   /** Runs until the signal aborts. It never rejects. */
@@ -137,26 +137,20 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   }
 
   async #session(signal: AbortSignal): Promise<SessionEnd> {
-    const { clock } = this.#options.environment;
-    const began = clock.monotonic();
     this.#interrupt = new AbortController();
     using either = anySignal([signal, this.#interrupt.signal]);
-    this.#openedAt = undefined;
-    this.#mute = false;
+    this.#hearing.begin();
+    this.#listings.giveUp();
     const how: { error?: unknown } = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
-    const now = clock.monotonic();
-    const openMs = now - (this.#openedAt ?? now);
-    return { ...how, listing: this.#listing, lastedMs: now - began, heard: this.#heard, openMs, mute: this.#mute };
+    return { ...how, listing: this.#listings.underWay, ...this.#hearing.end() };
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
-    this.#heard = false;
-    this.#listing = undefined;
-    if (this.#listingWanted) this.#resumeFrom = undefined;
+    if (this.#listings.wanted) this.#resumeFrom = undefined;
     if (this.#resumeFrom === undefined && this.#listBy === "scan") await this.#scan(signal);
     if (this.#resumeFrom === undefined && this.#listBy === "pages") await this.#listPages(signal);
     if (this.#resumeFrom === undefined) await this.#watchWithList(signal);
-    else if (!this.#listingWanted) await this.#watchFrom(this.#resumeFrom, signal);
+    else if (!this.#listings.wanted) await this.#watchFrom(this.#resumeFrom, signal);
     return {};
   }
 
@@ -167,7 +161,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     if (client.scan === undefined) return;
     const snapshot = this.#beginListing("scan");
     const take = (object: Stored<T>) => {
-      this.#hear();
+      this.#hearing.hear();
       snapshot.put(object);
     };
     const options = { ...this.#scope(), ...this.#patience(), knownFieldsOnly, project, signal };
@@ -200,48 +194,39 @@ export class Reflector<T extends KubernetesObject> implements Progress {
       else if (event.initialEventsEnd) {
         this.#finishListing(snapshot, event.resourceVersion);
         snapshot = undefined;
-        if (this.#listingWanted) again.abort();
+        if (this.#listings.wanted) again.abort();
       }
     };
     await this.#follow(take, { sendInitialEvents: true, timeoutSeconds: this.#longTimeout(), signal: either.signal });
   }
 
   #beginListing(how: Listing): Snapshot<T> {
-    this.#listing = how;
-    this.#listingsBegun += 1;
+    this.#listings.begin(how);
     return new Snapshot(this.#options.store, this.#options.namespace);
   }
 
   #finishListing(snapshot: Snapshot<T>, resourceVersion: string): void {
     snapshot.finish();
-    this.#listing = undefined;
+    this.#listings.finish();
     this.#listBy = "scan";
     this.#suspicious = false;
     this.#quiet = true; // until something happens
-    this.#listingDone = this.#listingsBegun;
-    this.#lastListed = this.#options.environment.clock.monotonic();
     this.#position = resourceVersion;
     this.#resumeFrom = resourceVersion;
     this.#freshness.alive();
     this.#options.onState();
   }
 
-  /** Somebody asked for a listing, perhaps while one was under way: that one may have begun before what they want to see. */
-  get #listingWanted(): boolean {
-    return this.#listingsWanted > this.#listingsBegun;
-  }
-
   // Watching.
 
   async #watchFrom(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { timing, environment } = this.#options;
+    const { timing } = this.#options;
     const timeoutSeconds = this.#quiet ? timing.quietTimeoutSeconds : this.#longTimeout();
     this.#quiet = true;
     const restored = new AbortController();
     using either = anySignal([signal, restored.signal]);
     const onOpen = () => {
-      this.#openedAt = environment.clock.monotonic();
-      this.#mute = timeoutSeconds * 1_000 < timing.idleMs;
+      this.#hearing.opened(timeoutSeconds * 1_000 < timing.idleMs);
       if (!this.#suspicious) this.#freshness.alive();
       else this.#compare(resourceVersion, either.signal).catch((error: unknown) => restored.abort(error));
     };
@@ -263,7 +248,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   #take(event: WatchEvent<T>): void {
     const { store, onEvent } = this.#options;
-    this.#muteSaid = false;
+    this.#complaints.told();
     if (event.type === "BOOKMARK") this.#resumeFrom = event.resourceVersion || this.#resumeFrom;
     else {
       this.#quiet = false;
@@ -282,7 +267,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const { client, kind, project } = this.#options;
     const options = { ...this.#scope(), ...this.#patience(), project, ...how };
     const heard = (event: WatchEvent<T>) => {
-      this.#hear();
+      this.#hearing.hear();
       take(event);
     };
     if (client.follow !== undefined) await client.follow<T>(kind, heard, options);
@@ -304,26 +289,16 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     return Math.round(timing.timeoutSeconds * (1 + environment.random()));
   }
 
-  #hear(): void {
-    this.#heard = true;
-    this.#mute = false;
-    this.#lastHeard = this.#options.environment.clock.monotonic();
-  }
-
   // Between sessions.
 
   #whatNext(end: SessionEnd): NextSession {
-    if (this.#listingWanted) return { from: "list", when: "at once" };
+    if (this.#listings.wanted) return { from: "list", when: "at once" };
     return afterSession(end);
   }
 
-  get #listDue(): boolean {
-    const { environment, timing } = this.#options;
-    return environment.clock.monotonic() - this.#lastListed >= timing.relistMs;
-  }
-
   async #prepare(next: NextSession, end: SessionEnd, signal: AbortSignal): Promise<void> {
-    if (next.from === "list" || this.#listDue) this.#resumeFrom = undefined;
+    const { timing, environment } = this.#options;
+    if (next.from === "list" || this.#listings.isDueAfter(timing.relistMs)) this.#resumeFrom = undefined;
     this.#unanswered = end.error instanceof TimeoutError ? this.#unanswered + 1 : 0;
     // Older servers begin to answer when they have the whole list: one that takes too long can still be streamed.
     this.#listBy = next.listBy ?? (this.#unanswered > 2 ? "stream" : "scan");
@@ -332,8 +307,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#doubt(next, end);
     if (next.when === "at once") return;
     const delayMs = Math.max(Math.min(this.#backoff.next(), next.atMostMs ?? Number.POSITIVE_INFINITY), next.atLeastMs ?? 0);
-    this.#complain(end.error, delayMs);
-    await this.#options.environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
+    this.#complaints.failed(end.error, { delayMs, failures: this.#backoff.failures });
+    await environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
   }
 
   /** What an end means for those who rely on us, until something opens or is listed. */
@@ -342,29 +317,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const lost = end.error instanceof RestoredError || (next.when === "later" && next.from === "list");
     if (lost && end.listing === undefined) this.#freshness.lost(end.error);
     else if (next.when === "later" || end.error instanceof TransportError) this.#freshness.disconnected(end.error);
-    if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError) this.#sayMute(end.error);
+    if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError)
+      this.#complaints.stayedMute(end.error);
   }
-
-  #sayMute(error: IdleWatchError): void {
-    const level = this.#muteSaid ? "debug" : "warn";
-    this.#options.log[level]({ err: error }, "watch was accepted and stayed mute: listing instead, until one tells something");
-    this.#muteSaid = true;
-  }
-
-  /** The first failure of a series is worth a warning; the rest would only repeat it. */
-  #complain(error: unknown, delayMs: number): void {
-    const { log, kind } = this.#options;
-    const fields = { err: error, delayMs: Math.round(delayMs), failures: this.#backoff.failures };
-    if (this.#backoff.failures === 1) log.warn(fields, `${whatIsMissing(kind, error)} trying again`);
-    else log.debug(fields, "watch ended badly again, trying again");
-  }
-}
-
-/** Most first starts that fail do so for one of two reasons, and the server's own words ("404 page not found") name neither. */
-function whatIsMissing(kind: Kind, error: unknown): string {
-  const what = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
-  if (error instanceof NotFoundError)
-    return `the API server serves no ${what} in ${kind.version}: its CRD is missing, or has other versions;`;
-  if (error instanceof ForbiddenError) return `${what} may not be read: the Role of whoever we are does not say so;`;
-  return "watch ended badly,";
 }
