@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import type { Agent, ProxyAgent } from "undici";
 import { settled } from "../../concurrency/system-environment.ts";
+import { ConfigError } from "../errors.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -18,20 +19,36 @@ export interface ProxyPlace {
 
 const agent = "undici/lib/dispatcher/agent.js";
 
-/** When it is first needed, not with us: an operator begins with a list, which comes without it (bulk/). */
-export function loadAgent(): AgentClass {
-  return require(agent) as AgentClass;
+/** When it is first needed, not with us: an operator begins with a list, which comes without it (bulk/). @throws ConfigError */
+export function loadAgent(load: Load = require): AgentClass {
+  return loaded(agent, load) as AgentClass;
 }
 
-/** The same in three parts, of some 6 ms each: the event loop turns between them. */
-export async function loadAgentInParts(): Promise<void> {
+/** The same in three parts, of some 6 ms each: the event loop turns between them. What is missing is told to whoever needs it. */
+export async function loadAgentInParts(load: Load = require): Promise<void> {
   for (const part of ["undici/lib/core/util.js", "undici/lib/dispatcher/client-h1.js", agent]) {
     await settled();
-    require(part);
+    try {
+      load(part);
+    } catch {
+      return; // nobody waits for this; the first request that needs an agent says what is wrong
+    }
   }
 }
 
-/** By the front door, because it needs more of the house; only people behind a proxy pay for that. */
+/** By the front door, because it needs more of the house; only people behind a proxy pay for that. @throws ConfigError */
 export function loadProxyAgent(): ProxyAgentClass {
-  return (require("undici") as { readonly ProxyAgent: ProxyAgentClass }).ProxyAgent;
+  return (loaded("undici", require) as { readonly ProxyAgent: ProxyAgentClass }).ProxyAgent;
+}
+
+type Load = (part: string) => unknown;
+
+function loaded(part: string, load: Load): unknown {
+  try {
+    return load(part);
+  } catch (cause) {
+    const [found] = (cause as Error).message.split("\n"); // Node adds a stack of files
+    const remedy = "install @memhog/runtime with all of its dependencies";
+    throw new ConfigError(`expected ${part}, found ${found} → ${remedy}`, { cause });
+  }
 }
