@@ -2,6 +2,7 @@
 
 import { Secret } from "../config/secret.ts";
 import { ConfigError } from "../errors.ts";
+import { foundInsteadOfToken } from "./token.ts";
 
 export interface ExecCredential {
   readonly token: Secret | undefined;
@@ -30,6 +31,8 @@ export function parseExecCredential(text: string, apiVersion: string, what: stri
   }
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = status ?? {};
   if (!token && !certificate && !key) throw new ConfigError(`${what}: expected a token or a client certificate, found neither`);
+  const instead = token ? foundInsteadOfToken(token) : undefined;
+  if (instead !== undefined) throw new ConfigError(`${what}: expected a token of one line, found ${instead}`);
   if (!certificate !== !key) throw new ConfigError(`${what}: expected a client certificate and its key, found only one of them`);
   const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : undefined;
   if (Number.isNaN(expiresAt)) throw new ConfigError(`${what}: expected expirationTimestamp to be a date, found another text`);

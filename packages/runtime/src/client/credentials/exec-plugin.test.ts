@@ -16,6 +16,7 @@ import { readKubeconfigs } from "../config/kubeconfig-file.ts";
 import { ConfigError } from "../errors.ts";
 import { undiciTransport } from "../transport/undici-transport.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
+import { makeIdentities } from "./identity.ts";
 
 const apiVersion = "client.authentication.k8s.io/v1";
 const { env } = process;
@@ -146,6 +147,25 @@ describe("a credential plugin", () => {
       await clock.advance(300_000);
       expect(String(await end)).toContain("expected an end within 300000 ms");
     });
+  });
+
+  it("is run again if the server cannot be shown what it printed", async () => {
+    await using folder = await temporaryFolder();
+    const printed = join(folder.path, "printed");
+    const print = (status: object) => writeFile(printed, JSON.stringify({ apiVersion, kind: "ExecCredential", status }));
+    const exec = running(`console.log(require("fs").readFileSync(process.env.PRINTED, "utf8"))`, { env: { PRINTED: printed } });
+    const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: { exec }, origin: "test" };
+    const identities = makeIdentities(config, { clock: manualEnvironment().clock, env });
+    for (const status of [
+      { token: "two\nlines" },
+      { token: 7 },
+      { clientCertificateData: "nonsense", clientKeyData: "nonsense" },
+    ]) {
+      await print(status);
+      await expect(identities.current()).rejects.toMatchObject({ code: "CLIENT_CONFIG" });
+    }
+    await print({ token: "good" });
+    expect((await identities.current()).headers.authorization).toBe("Bearer good");
   });
 
   it("tries again after a failure", async () => {

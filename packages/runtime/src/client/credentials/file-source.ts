@@ -15,16 +15,25 @@ export interface TextSource {
   stale(): void;
 }
 
-export function fileSource(path: string, what: string, clock: Clock): TextSource {
+/** @param foundInstead What is there in place of what should be; undefined: nothing is wrong. */
+export function fileSource(
+  path: string,
+  what: string,
+  clock: Clock,
+  foundInstead: (text: string) => string | undefined = () => undefined,
+): TextSource {
   let known: string | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<string> | undefined;
 
   const look = async (): Promise<string> => {
     try {
-      known = await readFile(path, "utf8");
+      const text = await readFile(path, "utf8");
+      const instead = foundInstead(text);
+      if (instead !== undefined) throw new Error(instead);
+      known = text;
     } catch (cause) {
-      // A volume that is being swapped is missing for a moment; what was good a minute ago most likely still is.
+      // A file that is being replaced is missing for a moment, or empty; what was good a minute ago most likely still is.
       if (known === undefined) throw new ConfigError(`expected ${what} in ${path}, found ${(cause as Error).message}`, { cause });
     }
     readAt = clock.monotonic();

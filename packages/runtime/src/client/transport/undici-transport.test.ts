@@ -86,6 +86,20 @@ describe("one request", () => {
 });
 
 describe("no answer", () => {
+  it.each([
+    { what: "a header of several lines", bad: { headers: { x: "a\nb" } } },
+    { what: "a header without a name", bad: { headers: { "a b": "c" } } },
+    { what: "a path that is not escaped", bad: { path: "/a b" } },
+    { what: "a path from nowhere", bad: { path: "api" } },
+  ])("with $what is refused, and the others on its connection go on", { timeout: 10_000 }, async ({ bad }) => {
+    await using server = await loopback((_, response) => response.end("hello"), { tls });
+    await using transport = transportTo(server.config, { tls: { ca } });
+    for (let time = 0; time < 2; time += 1) {
+      expect(await failure(transport.request({ ...get, ...bad }))).toBeInstanceOf(TypeError);
+      expect(textOf(await transport.request(get))).toBe("hello");
+    }
+  });
+
   it("is surely not sent if nobody listens", async () => {
     const server = await loopback(() => {});
     await server[Symbol.asyncDispose]();
@@ -157,6 +171,31 @@ describe("TLS", () => {
     expect(await failure(transport.request(get))).toMatchObject({ outcome: "not-sent" });
   });
 
+  it("trusts the authority in its file as soon as the one before has failed us: a server that was made anew has another", async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "ca.crt");
+    const another = makeAuthority({ name: "another", lifetimeMs }, environment);
+    await writeFile(file, another.certificate);
+    await using server = await loopback((_, response) => response.end("hello"), { tls });
+    await using transport = transportTo(server.config, { tls: { ca: { file } } }, { environment: manualEnvironment() });
+    expect(await failure(transport.request(get))).toMatchObject({ outcome: "not-sent" });
+    await writeFile(file, authority.certificate);
+    expect(textOf(await transport.request(get))).toBe("hello");
+  });
+
+  it("tries a client certificate that is nonsense again when it has been replaced", async () => {
+    await using folder = await temporaryFolder();
+    const files = { certificate: { file: join(folder.path, "tls.crt") }, key: { file: join(folder.path, "tls.key") } };
+    for (const { file } of Object.values(files)) await writeFile(file, "nonsense");
+    await using server = await loopback((_, response) => response.end("hello"), { tls });
+    await using transport = transportTo(server.config, { tls: { ca }, user: files }, { environment: manualEnvironment() });
+    expect(await failure(transport.request(get))).toMatchObject({ code: "CLIENT_CONFIG" });
+    const { cert, key } = issue("me");
+    await writeFile(files.certificate.file, cert);
+    await writeFile(files.key.file, key);
+    expect(textOf(await transport.request(get))).toBe("hello");
+  });
+
   it("shows a client certificate, and the new one on new connections when the files are replaced", async () => {
     await using folder = await temporaryFolder();
     await using server = await loopback(
@@ -215,6 +254,41 @@ describe("tokens", () => {
     good = "four";
     expect(await status()).toBe(401); // nothing newer to try: one attempt is enough
     expect(seen.map((token) => token?.split(" ")[1])).toEqual(["one", "one", "one", "two", "three", "three"]);
+  });
+
+  it.each(["", "two\nlines", "\0\x01"])(
+    "that are none (%j) are passed over: the one before serves, or the next",
+    async (nonsense) => {
+      await using folder = await temporaryFolder();
+      const tokenFile = join(folder.path, "token");
+      let good = "one";
+      await using server = await loopback(
+        (request, response) => response.writeHead(request.headers.authorization === `Bearer ${good}` ? 200 : 401).end(),
+        { tls },
+      );
+      const manual = manualEnvironment();
+      const config = { tls: { ca }, user: { tokenFile } };
+      await writeFile(tokenFile, nonsense);
+      await using transport = transportTo(server.config, config, { environment: manual });
+      expect(await failure(transport.request(get))).toMatchObject({ code: "CLIENT_CONFIG" });
+      await writeFile(tokenFile, "one");
+      expect((await transport.request(get)).status).toBe(200);
+      await writeFile(tokenFile, nonsense);
+      await manual.clock.advance(61_000);
+      expect((await transport.request(get)).status).toBe(200);
+      good = "two";
+      expect((await transport.request(get)).status).toBe(401);
+      await writeFile(tokenFile, "two");
+      expect((await transport.request(get)).status).toBe(200);
+    },
+  );
+
+  it("of a configuration that are none are refused before anything is sent, and not repeated", () => {
+    const token = new Secret("canary\ncanary");
+    const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: { token }, origin: "test" };
+    expect(() => undiciTransport(config, { environment })).toThrow(
+      /^test: expected a token of one line, found several lines[^y]*$/,
+    );
   });
 
   it("go out as Basic for a username and password, and with whom we act as", async () => {

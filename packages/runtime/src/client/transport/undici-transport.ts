@@ -7,6 +7,7 @@ import { exchangeBulk, isSpokenOtherwise } from "./bulk/bulk-exchange.ts";
 import { Connections } from "./connections.ts";
 import { exchange } from "./dispatch.ts";
 import { inUtf8 } from "./header-bytes.ts";
+import { expectSendable } from "./sendable.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
 import { loadAgentInParts } from "./undici.ts";
 
@@ -48,8 +49,9 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const outlined = (request: TransportRequest, identity: Identity) => {
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
-    const headers = { accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers };
-    return { origin, path, headers: inUtf8(headers), request };
+    const headers = inUtf8({ accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers });
+    expectSendable(path, headers);
+    return { origin, path, headers, request };
   };
 
   const sendBulk = (request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
@@ -77,7 +79,10 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     request: async (request) => {
       request.signal?.throwIfAborted();
       const identity = await identities.current();
-      const answer = await send(request, identity);
+      const answer = await send(request, identity).catch((error: unknown) => {
+        if (error instanceof TransportError) identities.unanswered();
+        throw error;
+      });
       if (answer.status !== 401) return answer;
       // Refused at the door, so nothing was done: safe to repeat, and worth it if there are newer credentials.
       identities.refused(identity);
