@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ForbiddenError } from "../client/errors.ts";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { controller } from "./controller.ts";
@@ -30,6 +31,39 @@ describe("a finalizer", () => {
     await at.clock.advance(0);
     expect(at.ran).toEqual(["reconcile a"]);
     expect(at.api.get(ConfigMap, ref("a"))?.metadata.finalizers).toEqual(["test.example.com/cleanup"]);
+  });
+
+  it("is added to those of others, also of those who come between our look and our write", async () => {
+    await using at = await atWork((ran) => cleaning(ran));
+    at.api.put(ConfigMap, { metadata: { ...ref("a"), finalizers: ["other.example.com/x"] } });
+    at.world.spoil = () => {
+      at.world.spoil = () => undefined;
+      at.api.put(ConfigMap, { metadata: { ...ref("a"), finalizers: ["other.example.com/x", "other.example.com/y"] } });
+      return undefined;
+    };
+    await at.start();
+    await at.clock.advance(1_000);
+    const { finalizers } = at.api.get(ConfigMap, ref("a"))?.metadata ?? {};
+    expect(finalizers).toEqual(["other.example.com/x", "other.example.com/y", "test.example.com/cleanup"]);
+  });
+
+  it.each([
+    { name: "to add to", before: config("a") },
+    { name: "to remove from", before: dying(["test.example.com/cleanup"]) },
+  ])("is in order if there is nothing left $name, and an error if the server will not have it", async ({ before }) => {
+    await using at = await atWork((ran) => cleaning(ran));
+    at.api.put(ConfigMap, before);
+    at.world.spoil = () => {
+      throw new ForbiddenError({ attempt: "scripted", status: 403, reason: "Forbidden", message: "you may not" });
+    };
+    await at.start();
+    expect(at.errors).toEqual([expect.stringContaining("ForbiddenError")]);
+    at.world.spoil = () => {
+      at.api.remove(ConfigMap, ref("a"));
+      return undefined;
+    };
+    await at.clock.advance(3_600_000);
+    expect([at.errors.length, at.api.get(ConfigMap, ref("a"))]).toEqual([1, undefined]);
   });
 
   it("is removed when the clean-up is done, and the others stay", async () => {

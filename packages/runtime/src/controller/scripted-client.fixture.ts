@@ -26,21 +26,22 @@ export class ScriptedWorld {
       }),
     apply: async (kind: Kind, object: KubernetesObject, o?: { readonly subresource?: string }) =>
       this.#write(o?.subresource ? `apply ${o.subresource} of` : "apply", kind, refOf(object), () => {
-        if (o?.subresource && !this.api.get(kind, refOf(object))) this.#missing(refOf(object));
+        const before = this.api.get(kind, refOf(object));
+        if (o?.subresource && !before) this.#missing(refOf(object));
+        this.#expect(object.metadata?.uid, before?.metadata.uid);
         return this.#merge(kind, refOf(object), object);
       }),
     patch: async (kind: Kind, ref: ObjectRef, { body }: { readonly body: KubernetesObject }) =>
       this.#write("patch", kind, ref, () => {
         const before = this.api.get(kind, ref) ?? this.#missing(ref);
-        const version = body.metadata?.resourceVersion;
-        if (version !== undefined && version !== before.metadata.resourceVersion)
-          throw new ConflictError({ ...said, status: 409 });
+        this.#expect(body.metadata?.resourceVersion, before.metadata.resourceVersion);
         return this.#merge(kind, ref, body);
       }),
-    delete: async (kind: Kind, ref: ObjectRef, o: { readonly uid?: string } = {}) =>
+    delete: async (kind: Kind, ref: ObjectRef, o: { readonly uid?: string; readonly resourceVersion?: string } = {}) =>
       this.#write("delete", kind, ref, () => {
         const before = this.api.get(kind, ref) ?? this.#missing(ref);
-        if (o.uid !== undefined && o.uid !== before.metadata.uid) throw new ConflictError({ ...said, status: 409 });
+        this.#expect(o.uid, before.metadata.uid);
+        this.#expect(o.resourceVersion, before.metadata.resourceVersion);
         this.api.remove(kind, ref);
         return undefined;
       }),
@@ -53,6 +54,10 @@ export class ScriptedWorld {
 
   #missing(ref: ObjectRef): never {
     throw new NotFoundError({ ...said, status: 404, details: { name: ref.name } });
+  }
+
+  #expect(stated: string | undefined, actual: string | undefined): void {
+    if (stated !== undefined && stated !== actual) throw new ConflictError({ ...said, status: 409 });
   }
 
   #write<R>(verb: string, kind: Kind, ref: ObjectRef, write: () => R): R {

@@ -33,6 +33,21 @@ describe("what we want", () => {
     expect(settled.isSo("u", wanted, stored)).toBe(false);
   });
 
+  it("stays so whatever others add to it, within lists, too", () => {
+    const settled = new Settled();
+    const wanted = { containers: [{ cpu: "1000m" }] };
+    settled.remember("u", wanted, { containers: [{ cpu: "1" }] });
+    expect(settled.isSo("u", wanted, { containers: [{ cpu: "1", image: "theirs" }], more: "of it" })).toBe(true);
+    expect(settled.isSo("u", wanted, { containers: [{ cpu: "2" }] })).toBe(false);
+  });
+
+  it("is not as good as it gets once it was better", () => {
+    const settled = new Settled();
+    settled.remember("u", { a: 1 }, { a: 2 });
+    settled.remember("u", { a: 1 }, { a: 1 });
+    expect(settled.isSo("u", { a: 1 }, { a: 2 })).toBe(false);
+  });
+
   it("is written again when something else is wanted", () => {
     const settled = new Settled();
     settled.remember("u", { cpu: "1000m" }, { cpu: "1" });

@@ -20,13 +20,15 @@ const Tea = defineResource({
   kind: "Tea",
   spec: z.object({}),
   status: z.object({ cups: z.int() }),
-  conditions: { Ready: ["Hot", "Cold"], Brewing: ["Started"] },
+  conditions: { Ready: ["Hot", "Cold"], Brewing: ["Started"], Poured: ["Once"] },
 });
 
 const then = "2025-01-01T00:00:00Z";
 const now = "2026-01-01T00:00:00Z";
 const hot = { type: "Ready", status: "True", reason: "Hot", message: "" } as const;
 const storedHot = { ...hot, observedGeneration: 3, lastTransitionTime: then };
+const brewing = { type: "Brewing", status: "True", reason: "Started", message: "" } as const;
+const storedBrewing = { ...brewing, observedGeneration: 3, lastTransitionTime: then };
 
 function tea(status: { cups?: number; observedGeneration?: number; conditions?: readonly Condition[] } | undefined) {
   const metadata = { namespace: "home", name: "earl-grey", uid: "u", resourceVersion: "1", generation: 3 };
@@ -96,7 +98,19 @@ describe("a status", () => {
       stated: { cups: 1, conditions: [{ ...hot, message: "very" }] },
       writes: 1,
     },
+    {
+      name: "is written if one of several conditions does",
+      before: { ...before, conditions: [storedHot, storedBrewing] },
+      stated: { cups: 1, conditions: [hot, { ...brewing, message: "still" }] },
+      writes: 1,
+    },
     { name: "is written to take a condition of ours back", before, stated: { cups: 1 }, writes: 1 },
+    {
+      name: "is written to take one of several back",
+      before: { ...before, conditions: [storedHot, storedBrewing] },
+      stated: { cups: 1, conditions: [hot] },
+      writes: 1,
+    },
     {
       name: "leaves the conditions of others in peace",
       before: {
@@ -141,27 +155,32 @@ describe("a status", () => {
     expect(at.written()).toBe(0);
   });
 
-  it("E1: is written once if the server makes something else of it", async () => {
-    await using at = await reporting({ cups: 1, conditions: [hot] });
+  it("E1: is written once if the server makes something else of it, until something else is stated", async () => {
+    const stated = { cups: 1, conditions: [hot] };
+    await using at = await reporting(stated);
     const stored = at.put({ cups: 8 });
     at.api.put = () => stored as never; // whatever is written, and so nothing is told
     await at.start();
     await at.clock.advance(100 * 66_000);
     expect(at.written()).toBe(1);
+    stated.cups = 2;
+    await at.clock.advance(100 * 66_000);
+    expect(at.written()).toBe(1);
   });
 
   it("is written again when somebody else changes what we state, and not when they change what is theirs", async () => {
-    await using at = await reporting({ cups: 1, conditions: [hot] });
+    await using at = await reporting({ cups: 1, conditions: [hot, brewing] });
     const foreign = { ...storedHot, type: "Foreign" };
-    const status = { cups: 1, observedGeneration: 3, conditions: [storedHot, foreign], theirs: 7 };
+    const status = { cups: 1, observedGeneration: 3, conditions: [storedHot, storedBrewing, foreign], theirs: 7 };
     at.put(status);
     await at.start();
     expect(at.written()).toBe(1);
     for (const { change, writes } of [
       { change: { theirs: 8 }, writes: 0 },
-      { change: { conditions: [{ ...foreign, message: "news" }, storedHot] }, writes: 0 },
+      { change: { conditions: [{ ...foreign, message: "news" }, storedBrewing, storedHot] }, writes: 0 },
       { change: { cups: 2 }, writes: 1 },
-      { change: { conditions: [{ ...storedHot, reason: "Cold", status: "False" }, foreign] }, writes: 1 },
+      { change: { conditions: [{ ...storedHot, reason: "Cold", status: "False" }, storedBrewing, foreign] }, writes: 1 },
+      { change: { conditions: [storedHot, storedBrewing, { ...storedHot, type: "Poured" }] }, writes: 1 },
     ]) {
       at.put({ ...status, ...change });
       await at.clock.advance(0);
