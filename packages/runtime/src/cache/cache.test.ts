@@ -76,6 +76,30 @@ describe("a cache", () => {
     expect(world.api.calls).toEqual(["stream configmaps", "list configmaps", "list configmaps", "watch configmaps from 3"]);
   });
 
+  it("is complete when the server says so: not with any bookmark, and without what was deleted meanwhile", async () => {
+    const end = Promise.withResolvers<void>();
+    const metadata = { ...ref("a"), uid: "u", resourceVersion: "1" };
+    const seen: boolean[] = [];
+    const client = {
+      list: () => expect.unreachable(),
+      async *watch() {
+        for (const name of ["a", "b"]) yield { type: "ADDED", object: { metadata: { ...metadata, name, uid: name } } } as const;
+        yield { type: "BOOKMARK", resourceVersion: "2", initialEventsEnd: false } as const;
+        seen.push(world.cache.synced);
+        yield { type: "DELETED", object: { metadata: { ...metadata, uid: "a", resourceVersion: "3" } } } as const;
+        yield { type: "BOOKMARK", resourceVersion: "4", initialEventsEnd: true } as const;
+        seen.push(world.cache.synced);
+        await end.promise;
+      },
+    };
+    const world = following({ client: client as never });
+    await world.start();
+    expect([seen, world.names()]).toEqual([[false, true], ["b"]]);
+    const stopped = world.cache.stop();
+    end.resolve();
+    await stopped;
+  });
+
   it("is not synced before the list is complete, whatever has arrived of it", async () => {
     await using world = following();
     world.api.refuse = () => refusal(500);
@@ -91,10 +115,10 @@ describe("a cache", () => {
     await using world = following();
     await world.start();
     world.api.put(ConfigMap, config("a"));
-    await world.clock.advance(0);
+    await world.clock.advance(2_000);
     world.api.cutWatches(new BrokenStreamError("reset"));
     world.api.put(ConfigMap, config("b"));
-    await world.clock.advance(2_000);
+    await world.clock.advance(0);
     expect(world.names()).toEqual(["a", "b"]);
     expect(world.api.calls).toEqual(["stream configmaps", "watch configmaps from 1", "compare configmaps"]);
   });
@@ -206,9 +230,11 @@ describe("a cache", () => {
     world.api.put(ConfigMap, config("busy again"));
     await world.clock.advance(10_000);
     world.api.cutWatches();
+    await world.clock.advance(10_000);
+    world.api.cutWatches();
     await world.clock.advance(0);
     const long = expect.toSatisfy((seconds: number) => seconds >= 300 && seconds <= 600);
-    expect(world.api.timeouts).toEqual([long, 45, long]);
+    expect(world.api.timeouts).toEqual([long, 45, long, 45]);
   });
 
   it("lists now and then, in case something on the way lost an event", async () => {
@@ -223,6 +249,10 @@ describe("a cache", () => {
     world.api.cutWatches();
     await world.clock.advance(0);
     expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
+    await world.clock.advance(300_000);
+    world.api.cutWatches();
+    await world.clock.advance(0);
+    expect(world.api.calls.at(-1)).toBe("watch configmaps from 1");
   });
 
   it("lists now and then also if every watch ends badly, and is not stale because of that", async () => {
@@ -238,8 +268,32 @@ describe("a cache", () => {
     expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
   });
 
-  it("follows several namespaces, and only those", async () => {
-    await using world = following({ namespaces: ["home", "work"] });
+  it("says how long ago it heard something", async () => {
+    await using world = following();
+    await world.start();
+    await world.clock.advance(5_000);
+    expect(world.cache.status()).toMatchObject([{ lastEventAgeMs: 5_000 }]);
+    world.api.bookmark(ConfigMap);
+    await world.clock.advance(1_000);
+    expect(world.cache.status()).toMatchObject([{ lastEventAgeMs: 1_000 }]);
+  });
+
+  it("warns of the first failure in a row, and of no end that was asked for", async () => {
+    const warned: string[] = [];
+    const log = { ...silentLogger, warn: (_fields: object, message: string) => warned.push(message), child: () => log };
+    const world = following({ log });
+    await world.start();
+    world.api.refuse = () => refusal(500);
+    world.api.cutWatches();
+    await world.clock.advance(20_000);
+    expect(warned).toEqual(["watch ended badly, trying again"]);
+    await world.cache.stop();
+    expect([warned.length, world.clock.pending]).toEqual([1, 0]);
+  });
+
+  it.each([true, false])("follows several namespaces, and only those; in streams: %s", async (streams) => {
+    await using world = following({ namespaces: ["home", "work"], timing: { pageSize: 1 } });
+    world.api.streams = streams;
     for (const namespace of ["home", "work", "elsewhere"]) world.api.put(ConfigMap, config(`in-${namespace}`, {}, namespace));
     await world.start();
     world.api.put(ConfigMap, config("later-elsewhere", {}, "elsewhere"));
@@ -250,6 +304,14 @@ describe("a cache", () => {
       ["home", 1],
       ["work", 2],
     ]);
+  });
+
+  it("follows what a view selects", async () => {
+    await using world = following({ kind: view(ConfigMap, { fieldSelector: "metadata.name=a" }) });
+    world.api.streams = false;
+    for (const name of ["a", "b"]) world.api.put(ConfigMap, config(name));
+    await world.start();
+    expect(world.names()).toEqual(["a"]);
   });
 
   it("follows cluster-scoped kinds once, whatever the namespaces", async () => {
@@ -343,11 +405,24 @@ describe("W1: a cache and our own writes", () => {
   it("lists even if it is asked to while it waits to reconnect", async () => {
     await using world = following();
     await world.start();
-    world.api.cutWatches();
+    world.api.cutWatches(refusal(500));
     await world.clock.advance(0);
     const reached = world.cache.whenReached(world.cache.unknown(ref("a")));
     await world.clock.advance(2_000);
     await reached;
+    expect(world.api.calls).toEqual(["stream configmaps", "stream configmaps"]);
+  });
+
+  it("C2: lists again if it is asked to during a listing, which may have begun too early", async () => {
+    await using world = following();
+    let reached: Promise<void> | undefined;
+    world.api.refuse = () => {
+      reached ??= world.cache.whenReached(world.cache.unknown(ref("a")));
+      return undefined;
+    };
+    await world.start();
+    await reached;
+    expect(world.api.calls).toEqual(["stream configmaps", "stream configmaps"]);
   });
 
   it("does not wait for what it does not follow", async () => {

@@ -146,7 +146,6 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
-    if (this.#listings.wanted) this.#resumeFrom = undefined;
     if (this.#resumeFrom === undefined && this.#listBy === "scan") await this.#scan(signal);
     if (this.#resumeFrom === undefined && this.#listBy === "pages") await this.#listPages(signal);
     if (this.#resumeFrom === undefined) await this.#watchWithList(signal);
@@ -208,7 +207,6 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   #finishListing(snapshot: Snapshot<T>, resourceVersion: string): void {
     snapshot.finish();
     this.#listings.finish();
-    this.#listBy = "scan";
     this.#suspicious = false;
     this.#quiet = true; // until something happens
     this.#position = resourceVersion;

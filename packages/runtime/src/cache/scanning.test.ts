@@ -9,20 +9,21 @@ import { leanMetadata, type View, view } from "./projection.ts";
 import { ScriptedApi } from "./scripted-api.fixture.ts";
 
 /** A cache of a client that can scan, and breaks off after so many objects if told to. */
-function following(kind: View<ConfigMap> = ConfigMap) {
+function following(kind: View<ConfigMap> = ConfigMap, namespaces: readonly string[] | "all" = "all") {
   const api = new ScriptedApi();
   const scans: ScanOptions[] = [];
   const world = { breakAfter: Number.POSITIVE_INFINITY };
   const scan: NonNullable<Client["scan"]> = async (scanned, take, options = {}) => {
-    scans.push({ knownFieldsOnly: options.knownFieldsOnly });
-    const { items, metadata } = await api.list(scanned, {});
+    const { knownFieldsOnly, namespace, labelSelector } = options;
+    scans.push({ knownFieldsOnly, namespace, labelSelector });
+    const { items, metadata } = await api.list(scanned, { namespace });
     for (const item of items.slice(0, world.breakAfter)) take(options.project?.(item) ?? item);
     if (items.length > world.breakAfter) throw new BrokenStreamError("cut");
     return metadata;
   };
   const client = { list: api.list.bind(api), watch: api.watch.bind(api), scan };
   const environment = manualEnvironment();
-  const cache = new Cache<ConfigMap>({ client, kind, namespaces: "all", environment, log: silentLogger });
+  const cache = new Cache<ConfigMap>({ client, kind, namespaces, environment, log: silentLogger });
   const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
   const put = (name: string) => api.put(ConfigMap, { metadata: { namespace: "home", name } });
   const { clock } = environment;
@@ -40,6 +41,27 @@ describe("a cache of a client that can scan", () => {
     await world.clock.advance(0);
     expect(world.names()).toEqual(["a", "b"]);
     expect(world.api.calls).toEqual(["list configmaps", "watch configmaps from 1"]);
+    expect(world.api.timeouts).toEqual([45]); // it may be quiet
+  });
+
+  it("scans its namespace and its selection, nothing else", async () => {
+    await using world = following(view(ConfigMap, { labelSelector: "app=a" }), ["home"]);
+    world.cache.start();
+    await world.clock.advance(0);
+    expect(world.scans).toMatchObject([{ namespace: "home", labelSelector: "app=a" }]);
+  });
+
+  it("C2: scans again if it is asked to during a scan, which may have begun too early", async () => {
+    await using world = following();
+    let reached: Promise<void> | undefined;
+    world.api.refuse = () => {
+      reached ??= world.cache.whenReached(world.cache.unknown({ namespace: "home", name: "a" }));
+      return undefined;
+    };
+    world.cache.start();
+    await world.clock.advance(0);
+    await reached;
+    expect(world.api.calls.slice(0, 2)).toEqual(["list configmaps", "list configmaps"]);
   });
 
   it("W3: streams the list if the scan is cut, is not synced meanwhile, and scans again the next time", async () => {

@@ -17,6 +17,8 @@ async function following(log: Logger = silentLogger) {
   const environment = manualEnvironment();
   const { clock } = environment;
   const line = new BadLine(api, clock);
+  const warned: string[] = [];
+  const log: Logger = { ...silentLogger, warn: (_fields, message) => warned.push(message), child: () => log };
   const cache = new Cache<ConfigMap>({
     client: line,
     kind: ConfigMap,
@@ -36,7 +38,7 @@ async function following(log: Logger = silentLogger) {
     return Number.POSITIVE_INFINITY;
   };
   const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
-  return { api, line, cache, clock, secondsUntil, names, [Symbol.asyncDispose]: () => cache.stop() };
+  return { api, line, cache, clock, secondsUntil, names, warned, [Symbol.asyncDispose]: () => cache.stop() };
 }
 
 /** Everything that people would be told. */
@@ -86,6 +88,7 @@ describe("W3: silence", () => {
       expect(await it.secondsUntil(() => it.names().includes(name))).toBeLessThanOrEqual(60);
     }
     expect([it.names(), it.cache.synced]).toEqual([["b", "c", "d"], true]);
+    expect(it.warned).toContain("watch was accepted and stayed mute: listing instead");
   });
 
   it("of watches that were accepted is said once, until one of them tells something", async () => {
