@@ -39,19 +39,48 @@ async function world() {
   return { environment, objects, options, install, bundles };
 }
 
+/** What there is, but for the trust. */
+const untrusted = (objects: ObjectsInMemory) => {
+  const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition] as const;
+  const all = kinds.flatMap((kind) => [...objects.all(kind as Kind)]) as { webhooks?: unknown; spec?: unknown }[];
+  const content = all.map(({ webhooks, spec }) => ({ webhooks, spec }));
+  return JSON.stringify(content, (key, value) => (key === "caBundle" ? undefined : value));
+};
+
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("trust", () => {
   it("is put into configurations and conversions, and nothing else of them changes", async () => {
     const { objects, options, install, bundles } = await world();
     await install();
+    const before = untrusted(objects);
     expect(await spreadTrust("PEM", options)).toEqual([
       { place: "ValidatingWebhookConfiguration gordon", found: "written" },
       { place: "MutatingWebhookConfiguration gordon", found: "written" },
       { place: "CustomResourceDefinition gordons.operator.prgcont.cz", found: "written" },
     ]);
     expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
-    expect(objects.read(CustomResourceDefinition, { name: "gordons.operator.prgcont.cz" })?.spec.names.kind).toBe("Gordon");
+    expect(untrusted(objects)).toBe(before);
+  });
+
+  it("is put into each webhook of a configuration, whichever lacks it", async () => {
+    const { objects, options } = await world();
+    const [webhook] = validating?.webhooks ?? [];
+    const trusted = { ...webhook, clientConfig: { ...address, caBundle: base64("PEM") } };
+    const two = { ...validating, webhooks: [trusted, webhook] } as ValidatingWebhookConfiguration;
+    await objects.client.create(ValidatingWebhookConfiguration, two);
+    await spreadTrust("PEM", { ...options, webhooks: webhooks.slice(0, 1) });
+    const [written] = objects.all(ValidatingWebhookConfiguration);
+    expect(written?.webhooks?.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([base64("PEM"), base64("PEM")]);
+  });
+
+  it("A1: is not tried again at once where it is refused", async () => {
+    const { objects, options, install } = await world();
+    await install();
+    objects.before = ({ verb }) => {
+      if (verb === "update") throw new Error("you may not");
+    };
+    await expect(spreadTrust("PEM", options)).rejects.toThrow("you may not");
   });
 
   it("E1: is not written again where it is", async () => {
@@ -92,6 +121,24 @@ describe("trust", () => {
     expect(bundles()[0]).toBeUndefined();
     await environment.clock.advance(33_000);
     expect(bundles()[0]).toBe(base64("PEM"));
+    ending.abort();
+    await keeping;
+  });
+
+  it("is soon in a place that comes back, however long it took the first time", async () => {
+    const { environment, objects, options, install, bundles } = await world();
+    const ending = new AbortController();
+    const problems: unknown[] = [];
+    const onProblem = (error: unknown) => problems.push(error);
+    const keeping = keepTrust({ ...options, environment, trust: () => "PEM", onProblem }, ending.signal);
+    await environment.clock.advance(300_000);
+    await install();
+    await environment.clock.advance(33_000);
+    objects.delete(MutatingWebhookConfiguration, { name: "gordon" });
+    while (problems.length < 4) await environment.clock.advance(1_000);
+    await objects.client.create(MutatingWebhookConfiguration, mutating as MutatingWebhookConfiguration);
+    await environment.clock.advance(5_000);
+    expect(bundles()).toEqual([base64("PEM"), base64("PEM"), base64("PEM")]);
     ending.abort();
     await keeping;
   });
