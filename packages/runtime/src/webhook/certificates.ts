@@ -92,6 +92,15 @@ export function isSignedBy(certificate: string, authority: string): boolean {
   return new X509Certificate(certificate).verify(createPublicKey(authority));
 }
 
+/** Is this the key of that certificate? Not if one of them is half written, or no PEM at all. */
+export function belongTogether({ certificate, key }: CertifiedKey): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
 /** Would a client that calls each of these names accept this certificate? */
 export function covers(certificate: string, names: readonly string[]): boolean {
   const seen = new X509Certificate(certificate);

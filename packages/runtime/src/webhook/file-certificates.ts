@@ -3,13 +3,13 @@
 //
 // Kubernetes exchanges a mounted Secret by moving one symbolic link, so certificate and key change together. Others write
 // one file after the other; a pair that does not match is left alone until it does.
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { anySignal } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import { belongTogether } from "./certificates.ts";
 import { CertificateError } from "./errors.ts";
 
 export interface FileCertificatesOptions {
@@ -51,14 +51,6 @@ async function readPair({ certificate, key, trust }: FileCertificatesOptions): P
   if (!belongTogether(pair))
     throw new CertificateError(`expected ${certificate} and ${key} to belong together, found that they do not`);
   return trust === undefined ? pair : { ...pair, trust: await read(trust) };
-}
-
-function belongTogether({ certificate, key }: ServingCertificate): boolean {
-  try {
-    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false; // half written, or no PEM at all
-  }
 }
 
 /** Tells that something changed in a folder, no matter what. */

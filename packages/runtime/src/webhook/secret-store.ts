@@ -3,7 +3,7 @@
 import type { Client } from "../client/client.ts";
 import { Secret } from "../objects/kinds/core/config.ts";
 import type { ObjectRef, Stored } from "../objects/object.ts";
-import { type CertifiedKey, validityOf } from "./certificates.ts";
+import { belongTogether } from "./certificates.ts";
 import type { CertificateState } from "./rotation.ts";
 import type { CertificateStore } from "./self-made.ts";
 
@@ -38,22 +38,16 @@ function dataOf({ authorities, serving }: CertificateState): Readonly<Record<str
   return Object.fromEntries(Object.entries(plain).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
 }
 
-/** Undefined if it is not what we would have written: then it is made anew. */
+/**
+ * Undefined if it is not what we would have written, which somebody may have edited or restored in parts: then it is made anew. A
+ * key that is not the certificate's would keep the server from starting, and an authority's from signing what anybody trusts.
+ */
 function stateIn(data: Readonly<Record<string, string>>): CertificateState | undefined {
   const text = (name: string) => Buffer.from(data[name] ?? "", "base64").toString("utf8");
   const keys = pemBlocks(text("ca.key"));
   const authorities = pemBlocks(text("ca.crt")).map((certificate, i) => ({ certificate, key: keys[i] ?? "" }));
   const serving = { certificate: text("tls.crt"), key: text("tls.key") };
-  return authorities.length > 0 && [serving, ...authorities].every(isReadable) ? { authorities, serving } : undefined;
+  return authorities.length > 0 && [serving, ...authorities].every(belongTogether) ? { authorities, serving } : undefined;
 }
 
 const pemBlocks = (text: string): readonly string[] => text.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\n?/g) ?? [];
-
-function isReadable({ certificate, key }: CertifiedKey): boolean {
-  try {
-    validityOf(certificate);
-    return key.includes("PRIVATE KEY");
-  } catch {
-    return false;
-  }
-}

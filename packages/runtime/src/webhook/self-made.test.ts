@@ -3,15 +3,15 @@ import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { Secret } from "../objects/kinds/core/config.ts";
 import { ObjectsInMemory } from "../operator/testing/objects-in-memory.ts";
 import type { ServingCertificate } from "./certificate-source.ts";
+import { belongTogether, makeAuthority } from "./certificates.ts";
 import { selfMadeCertificates } from "./self-made.ts";
 
 const minute = 60_000;
 const secret = { namespace: "apps", name: "gordon-webhook-certificates" };
 
 /** Replicas that share one Secret, each following its own source; what each of them shows now. */
-function replicas(count: number) {
+function replicas(count: number, objects = new ObjectsInMemory()) {
   const environment = manualEnvironment();
-  const objects = new ObjectsInMemory();
   const ending = new AbortController();
   const problems: unknown[] = [];
   const shown: (ServingCertificate | undefined)[] = Array.from({ length: count });
@@ -109,5 +109,20 @@ describe("certificates of our own making, shared by replicas", () => {
     expect(objects.read(Secret, secret)?.data).toMatchObject({ note: "a2VwdA==", "ca.key": expect.any(String) });
     expect(Buffer.from(objects.read(Secret, secret)?.data?.["tls.crt"] ?? "", "base64").toString()).toBe(shown[0]?.certificate);
     await end();
+  });
+
+  it.each(["tls.key", "ca.key"])("replace a %s that is another's, also those who have just started", async (name) => {
+    const { environment, objects, end } = replicas(1);
+    await environment.clock.advance(0);
+    await end();
+    const kept = objects.read(Secret, secret)?.data ?? {};
+    const another = makeAuthority({ name: "another", lifetimeMs: 90 * minute }, environment);
+    const data = { ...kept, [name]: Buffer.from(another.key).toString("base64") };
+    await objects.client.update(Secret, { metadata: { ...secret }, data });
+    const later = replicas(1, objects);
+    await later.environment.clock.advance(0);
+    expect(later.shown[0]).toSatisfy(belongTogether);
+    expect(objects.read(Secret, secret)?.data?.[name]).not.toBe(data[name]);
+    await later.end();
   });
 });

@@ -10,6 +10,7 @@ import { allowed } from "./admission.ts";
 import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
 import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
 import { webhookConfigurations } from "./configuration.ts";
+import { CertificateError } from "./errors.ts";
 import { selfMadeCertificates } from "./self-made.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 import { validate } from "./webhooks.ts";
@@ -83,6 +84,25 @@ describe("webhooks that are served", () => {
     expect(await isTrusted(running.port, next)).toBe(true);
     const stored = objects.read(ValidatingWebhookConfiguration, { name: "gordon" })?.webhooks?.[0]?.clientConfig.caBundle;
     expect(Buffer.from(stored ?? "", "base64").toString()).toBe(next.certificate);
+    await running.close();
+  });
+
+  it("say so when a certificate and its key do not belong together, and take the next", async () => {
+    const [old, next] = [authority(), authority()];
+    const problems: unknown[] = [];
+    const { source, give } = byHand(signedBy(old));
+    const onProblem = (problem: unknown) => problems.push(problem);
+    const running = await serveWebhooks(
+      { webhooks, certificates: source, environment: manualEnvironment(), host: "127.0.0.1", port: 0, onProblem },
+      new AbortController().signal,
+    );
+    give({ ...signedBy(next), key: old.key });
+    for (let turns = 0; turns < 50; turns += 1) await settled();
+    expect(problems).toEqual([expect.any(CertificateError)]);
+    expect(await isTrusted(running.port, old)).toBe(true);
+    give(signedBy(next));
+    for (let turns = 0; turns < 50; turns += 1) await settled();
+    expect(await isTrusted(running.port, next)).toBe(true);
     await running.close();
   });
 

@@ -70,9 +70,18 @@ async function keepUp(
     const before = shown;
     shown = next.value;
     await untilTrusted(shown, before, options, signal);
-    if (!signal.aborted) server.use(shown);
+    if (!signal.aborted) use(server, shown, onProblem);
   }
   await keeping;
+}
+
+/** What cannot be shown must not end the following of what comes after it; the certificate before stays. */
+function use(server: WebhookServer, shown: ServingCertificate, onProblem: ServeWebhooksOptions["onProblem"]): void {
+  try {
+    server.use(shown);
+  } catch (cause) {
+    onProblem?.(new CertificateError("expected a certificate and its key, found what cannot be served with", { cause }));
+  }
 }
 
 /**
