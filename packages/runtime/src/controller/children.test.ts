@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForbiddenError, InvalidError } from "../client/errors.ts";
+import { ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
@@ -263,6 +263,53 @@ describe("children", () => {
     expect(at.world.writes.slice(0, 2)).toEqual(["apply Secret home/red", "apply Secret home/green"]);
     expect(at.errors.join()).toContain(name);
     expect(notesOf(at)).not.toEqual([]);
+  });
+
+  it("whose namespace is not there yet do not keep their siblings waiting, either", async () => {
+    await using at = await atWork(() => colours(() => ["red", "green"]));
+    const gone = { attempt: "scripted", status: 404, reason: "NotFound", message: 'namespaces "x" not found' };
+    at.world.spoil = (write) => {
+      if (write.includes("red")) throw new NotFoundError(gone);
+    };
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    expect(at.world.writes.slice(0, 2)).toEqual(["apply Secret home/red", "apply Secret home/green"]);
+    expect(at.errors.join()).toContain("NotFoundError");
+  });
+
+  it("E1: of one name that are wanted differently are refused, and not written over each other for ever", async () => {
+    let values = ["1", "2"];
+    await using at = await atWork(() =>
+      controller(ConfigMap, { owns: [Secret] }, async (own, ctx) => {
+        const owner = ctx.get(ConfigMap, own);
+        const children = values.map((value) => child(Secret, { metadata: { name: "s" }, stringData: { value } }));
+        if (owner !== undefined) await ctx.applyChildren(owner, children);
+        return done();
+      }),
+    );
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    expect([at.world.writes, at.errors]).toEqual([[], [expect.stringContaining("Secret home/s: expected to be wanted once")]]);
+    values = ["1", "1"];
+    at.runner.enqueue(ref("a"), "test");
+    await at.clock.advance(0);
+    expect(at.world.writes).toEqual(["apply Secret home/s"]);
+  });
+
+  it("of an owner without a namespace must say in which they are", async () => {
+    await using at = await atWork(() =>
+      controller(Namespace, { owns: [Secret] }, async (own, ctx) => {
+        const owner = ctx.get(Namespace, own);
+        if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, { metadata: { name: "s" } })]);
+        return done();
+      }),
+    );
+    at.api.put(Namespace, { metadata: { name: "a" } });
+    await at.start();
+    await at.clock.advance(600_000);
+    expect(at.errors).toEqual([
+      expect.stringContaining("PermanentError: Secret s: expected a namespace, since its owner a is in none"),
+    ]);
   });
 
   it("wait for a server that is down, all of them", async () => {

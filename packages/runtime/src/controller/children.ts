@@ -64,6 +64,7 @@ export async function applyChildren(
   { prune = work.owns }: ChildrenOptions = {},
 ): Promise<void> {
   const wanted = children.map((each) => ({ ...each, object: complete(work, owner, each.kind, each.object) }));
+  refuseNamesakes(wanted);
   const refused: Error[] = [];
   for (const each of wanted) {
     await applyChild(work, owner, each).catch((error: unknown) => {
@@ -87,9 +88,12 @@ function complain(work: Work, refused: readonly Error[]): void {
   if (first !== undefined) throw passing ?? (more.length === 0 ? first : new SeveralChildrenError(refused));
 }
 
-/** What is wrong with one child need not be wrong with the next; a server that is down or busy is. */
+/**
+ * What is wrong with one child need not be wrong with the next; a server that is down or busy is. Not found is its namespace, which
+ * may come yet, or its kind.
+ */
 function concernsOnlyIt(error: unknown): error is Error {
-  return error instanceof PermanentError || error instanceof InvalidError || error instanceof ForbiddenError;
+  return [PermanentError, InvalidError, ForbiddenError, NotFoundError].some((kind) => error instanceof kind);
 }
 
 type Complete = KubernetesObject & { readonly metadata: ObjectMeta & { readonly name: string } };
@@ -103,6 +107,11 @@ function complete(work: Work, owner: Stored<KubernetesObject>, kind: Kind, objec
       `${kind.kind} ${object.metadata.name}: expected it in ${home}, where its owner is, found it ${namespace === undefined ? "outside of namespaces" : `in ${namespace}`}; Kubernetes would collect it at once`,
     );
   }
+  if (kind.namespaced && namespace === undefined) {
+    throw new PermanentError(
+      `${kind.kind} ${object.metadata.name}: expected a namespace, since its owner ${owner.metadata.name} is in none, found none → say which in metadata.namespace`,
+    );
+  }
   const where = namespace === undefined ? {} : { namespace };
   const metadata = { ...object.metadata, ...where, ownerReferences: [ownerReferenceTo(owner, work.kind)] };
   const annotations = { ...metadata.annotations, [hashAnnotation(work.kind)]: hashOf({ ...object, metadata }) };
@@ -110,6 +119,19 @@ function complete(work: Work, owner: Stored<KubernetesObject>, kind: Kind, objec
 }
 
 type CompleteChild = DesiredChild & { readonly object: Complete };
+
+/** Two that are wanted under one name would be written over each other, and each write would set off the next pass: for ever. */
+function refuseNamesakes(wanted: readonly CompleteChild[]): void {
+  const seen = new Map<string, Complete>();
+  for (const { kind, object } of wanted) {
+    const name = `${kind.kind} ${keyOf(object.metadata)}`;
+    const key = `${kind.group} ${name}`;
+    const before = seen.get(key);
+    if (before !== undefined && hashOf(before) !== hashOf(object))
+      throw new PermanentError(`${name}: expected to be wanted once, found twice, and differently → give one another name`);
+    seen.set(key, object);
+  }
+}
 
 async function applyChild(work: Work, owner: Stored<KubernetesObject>, child: CompleteChild): Promise<void> {
   const { kind, object: wanted } = child;
