@@ -6,6 +6,8 @@
 //     members: keyedList(z.object({ name: z.string().max(63), size: z.int() }), "name").max(20),
 //     template: preserveUnknown<PodTemplateSpec>().describe("As in a Deployment"),
 import { z } from "zod";
+import { parseDuration } from "../objects/duration.ts";
+import { parseQuantity } from "../objects/quantity.ts";
 import { rule, twin } from "./rules.ts";
 import { celString } from "./structural-collections.ts";
 
@@ -31,9 +33,13 @@ export function quantity(options: QuantityOptions = {}) {
   const form = rule(text, "isQuantity(string(self))", "must be a quantity, like 512Mi or 2", {
     test: (value: string | number) => quantityForm.test(String(value)),
   });
-  const compare = (bound: string, sign: string) =>
+  const cel = (bound: string, sign: string) =>
     `!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity(${celString(bound)})) ${sign} 0`;
-  return withBounds(form, options, compare);
+  const compareTo = (bound: string) => {
+    const limit = parseQuantity(bound);
+    return (value: string | number) => parseQuantity(value).compare(limit);
+  };
+  return withBounds(form, options, { cel, compareTo });
 }
 
 export interface DurationOptions {
@@ -49,17 +55,39 @@ export function duration(options: DurationOptions = {}) {
   const form = rule(z.string().max(32), matches, "must be a duration, like 90s or 1h30m", {
     test: (value: string) => durationForm.test(value),
   });
-  const compare = (bound: string, sign: string) => `!${matches} || duration(self) ${sign} duration(${celString(bound)})`;
-  return withBounds(form, options, compare);
+  const cel = (bound: string, sign: string) => `!${matches} || duration(self) ${sign} duration(${celString(bound)})`;
+  const compareTo = (bound: string) => {
+    const limit = parseDuration(bound);
+    return (value: string) => parseDuration(value) - limit;
+  };
+  return withBounds(form, options, { cel, compareTo });
 }
 
-function withBounds<S extends z.ZodType>(
+interface Order<V> {
+  /** Says in CEL how the value is related to the bound. */
+  readonly cel: (bound: string, sign: "<=" | ">=") => string;
+  /** Below 0, 0 or above, as values relate to the bound. @throws for a bound, or a value, that is none */
+  readonly compareTo: (bound: string) => (value: V) => number;
+}
+
+function withBounds<S extends z.ZodType, V>(
   form: S,
   { min, max }: { readonly min?: string; readonly max?: string },
-  compare: (bound: string, sign: "<=" | ">=") => string,
+  { cel, compareTo }: Order<V>,
 ): S {
-  const above = min === undefined ? form : rule(form, compare(min, ">="), `must be at least ${min}`);
-  return max === undefined ? above : rule(above, compare(max, "<="), `must be at most ${max}`);
+  const bounded = (schema: S, bound: string, sign: "<=" | ">=", message: string) => {
+    const compare = compareTo(bound);
+    const test = (value: V) => {
+      try {
+        return sign === ">=" ? compare(value) >= 0 : compare(value) <= 0;
+      } catch {
+        return true; // what is no quantity or duration at all is told of that alone
+      }
+    };
+    return rule(schema, cel(bound, sign), message, { test });
+  };
+  const above = min === undefined ? form : bounded(form, min, ">=", `must be at least ${min}`);
+  return max === undefined ? above : bounded(above, max, "<=", `must be at most ${max}`);
 }
 
 /** A prefix of 253, a slash and a name of 63. */

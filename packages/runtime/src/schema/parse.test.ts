@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InvalidObjectError } from "./errors.ts";
+import { duration, quantity } from "./fields.ts";
 import { parseObject, withDefaults } from "./parse.ts";
 import { AppMonitor, Memcached } from "./seed-operators.fixture.ts";
 import { Wide } from "./wide.fixture.ts";
@@ -47,8 +48,25 @@ describe("objects checked on our side", () => {
     { name: "a set", spec: { collections: { set: ["a", "a"] } }, says: "spec.collections.set: must not contain a value twice" },
     { name: "a keyed list", spec: { collections: { keyed: [{ name: "a" }, { name: "a" }] } }, says: "the same name twice" },
     { name: "the size of a map", spec: { collections: { labels: { a: "", b: "", c: "" } } }, says: "at most 2 entries" },
+    {
+      name: "the most of a quantity",
+      spec: { kubernetes: { memory: "2Ti" } },
+      says: "spec.kubernetes.memory: must be at most 1Ti",
+    },
+    { name: "the least of a quantity, as a number", spec: { kubernetes: { memory: 7 } }, says: "must be at least 1Mi" },
+    { name: "the most of a duration", spec: { kubernetes: { cooldown: "1441m" } }, says: "must be at most 24h" },
     { name: "a duration", spec: { kubernetes: { cooldown: "soon" } }, says: "must be a duration, like 90s or 1h30m" },
   ])("are held to $name", ({ spec, says }) => expect(() => withDefaults(Wide, { metadata, spec })).toThrow(says));
+
+  it("say one thing about what is no quantity, and not also that it is too small", () => {
+    const attempt = () => withDefaults(Wide, { metadata, spec: { kubernetes: { memory: "lots" } } });
+    expect(attempt).toThrow(/does not fit its schema:\n {2}spec\.kubernetes\.memory: must be a quantity[^\n]*$/);
+  });
+
+  it("have no bounds that are none", () => {
+    expect(() => quantity({ max: "lots" })).toThrow("lots");
+    expect(() => duration({ min: "soon" })).toThrow("soon");
+  });
 
   it("are refused as an object of another kind", () => {
     expect(() => parseObject(Memcached, { apiVersion: "v1", kind: "Pod", metadata, spec: {} })).toThrow("kind: ");

@@ -10,10 +10,30 @@ describe("JavaScript's patterns in Go's dialect", () => {
     { name: "a code unit", from: /\u00e9/, to: "\\x{00e9}" },
     { name: "a code point", from: /\u{1F600}/u, to: "\\x{1F600}" },
     { name: "an escaped backslash before a u is no code unit", from: /\\u0041/, to: "\\\\u0041" },
+    { name: "a code point without the flag is a letter, repeated", from: new RegExp(["\\u", "{41}"].join("")), to: "u{41}" },
+    { name: "a bracket within a class", from: /[[:alpha:]]/, to: "[\\[:alpha:]]" },
+    { name: "a letter that means nothing here, and something in Go", from: /AazQhpL/, to: "AazQhpL" },
+    { name: "a bell is none, a tab is one", from: /[a\t]/, to: "[a\\t]" },
+    { name: "a backspace", from: /[\b]\b/, to: "[\\x08]\\b" },
+    { name: "nothing at all", from: /\0/, to: "\\x00" },
+    { name: "a category and a script", from: /\p{Lu}\P{Script=Greek}/u, to: "\\p{Lu}\\P{Greek}" },
+    { name: "a class with the flag v", from: /^[a-z\-]+$/v, to: "^[a-z\\-]+$" },
+    { name: "an escaped bracket in a class", from: /[a\][b]/, to: "[a\\]\\[b]" },
     { name: "named groups", from: /(?<year>\d+)/, to: "(?<year>\\d+)" },
   ])("$name", ({ from, to }) => expect(toGoPattern(from, "spec")).toBe(to));
 
-  it.each([/(?=a)/, /(?!a)/, /(?<=a)/, /(?<!a)/, /(a)\1/, /(?<n>a)\k<n>/, /\cA/])("refuses %s", (pattern) => {
+  it.each([
+    /(?=a)/,
+    /(?!a)/,
+    /(?<=a)/,
+    /(?<!a)/,
+    /(a)\1/,
+    /(?<n>a)\k<n>/,
+    /\cA/,
+    /[[a-z]&&[^b]]/v,
+    /[\p{L}--[a-z]]/v,
+    /\p{Emoji}/u,
+  ])("refuses %s", (pattern) => {
     expect(() => toGoPattern(pattern, "spec.name")).toThrow(/^spec\.name: .* cannot be expressed/);
   });
 

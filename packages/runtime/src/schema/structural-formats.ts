@@ -50,9 +50,13 @@ export function formatOf(checks: readonly FormatCheck[], { path }: Place): strin
   return format;
 }
 
+/** What zod checks by more than the pattern of the format. */
+const wholePatterns: Readonly<Record<string, RegExp>> = { base64: z.regexes.base64, base64url: z.regexes.base64url };
+
 /** What has to be said in a pattern. */
 export function patternOf(check: FormatCheck, { path }: Place): readonly string[] {
-  const { format = "", pattern } = check;
+  const { format = "" } = check;
+  const pattern = wholePatterns[format] ?? check.pattern;
   if (format === "url") return [schemePattern(check, path)];
   if (format === "datetime" && ((check.precision ?? undefined) !== undefined || check.local === true))
     throw new NotStructuralError(path, "a time with a precision of its own, or without a zone", "use .regex() on a z.string()");

@@ -46,6 +46,11 @@ const strings = z
     only: z.literal("this"),
     several: z.union([z.literal("a"), z.enum(["b", "c"])]),
     template: z.templateLiteral(["v", z.int()]),
+    bytes: z.base64().max(100),
+    odd: z
+      .string()
+      .max(10)
+      .regex(/^A[[:a]$/),
     nothing: z.string().max(5).nullable(),
     "storage-size": quantity().apply(immutable),
   })
