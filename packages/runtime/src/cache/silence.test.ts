@@ -12,20 +12,14 @@ const ref = (name: string) => ({ namespace: "home", name });
 const config = (name: string): ConfigMap => ({ metadata: ref(name) });
 
 /** A cache that is in order and has been so for a second, at the end of a line. */
-async function following(log: Logger = silentLogger) {
+async function following() {
   const api = new ScriptedApi();
   const environment = manualEnvironment();
   const { clock } = environment;
   const line = new BadLine(api, clock);
-  const warned: string[] = [];
-  const log: Logger = { ...silentLogger, warn: (_fields, message) => warned.push(message), child: () => log };
-  const cache = new Cache<ConfigMap>({
-    client: line,
-    kind: ConfigMap,
-    namespaces: "all",
-    environment,
-    log,
-  });
+  const said: string[] = [];
+  const log = writingDown(said);
+  const cache = new Cache<ConfigMap>({ client: line, kind: ConfigMap, namespaces: "all", environment, log });
   api.put(ConfigMap, config("a"));
   cache.start();
   await clock.advance(1_000);
@@ -38,7 +32,7 @@ async function following(log: Logger = silentLogger) {
     return Number.POSITIVE_INFINITY;
   };
   const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
-  return { api, line, cache, clock, secondsUntil, names, warned, [Symbol.asyncDispose]: () => cache.stop() };
+  return { api, line, cache, clock, secondsUntil, names, said, [Symbol.asyncDispose]: () => cache.stop() };
 }
 
 /** Everything that people would be told. */
@@ -88,17 +82,16 @@ describe("W3: silence", () => {
       expect(await it.secondsUntil(() => it.names().includes(name))).toBeLessThanOrEqual(60);
     }
     expect([it.names(), it.cache.synced]).toEqual([["b", "c", "d"], true]);
-    expect(it.warned).toContain("watch was accepted and stayed mute: listing instead");
+    expect(it.said).toContain("watch was accepted and stayed mute: listing instead, until one tells something");
   });
 
   it("of watches that were accepted is said once, until one of them tells something", async () => {
-    const said: string[] = [];
-    await using it = await following(writingDown(said));
+    await using it = await following();
     for (const round of [1, 2]) {
       it.line.fault = "mute";
       it.api.cutWatches();
       await it.secondsUntil(() => false); // an hour
-      expect([said.length, it.cache.synced]).toEqual([round, true]);
+      expect([it.said.length, it.cache.synced]).toEqual([round, true]);
       it.line.fault = "none";
       it.api.cutWatches();
       await it.clock.advance(5_000);
@@ -149,8 +142,7 @@ describe("W3: silence", () => {
   it.each([2, 3, 5, 9])(
     "that a load balancer cuts after %d s leaves a quiet kind in order, without a word each time",
     async (s) => {
-      const said: string[] = [];
-      await using it = await following(writingDown(said));
+      await using it = await following();
       it.line.cutsIdleAfterMs = s * 1_000;
       let live = 0;
       for (let second = 0; second < 3_000; second += 1) {
@@ -159,7 +151,7 @@ describe("W3: silence", () => {
       }
       it.api.put(ConfigMap, config("b"));
       expect(await it.secondsUntil(() => it.names().includes("b"))).toBeLessThanOrEqual(s);
-      expect([live, said]).toEqual([3_000, ["watch ended badly, trying again"]]);
+      expect([live, it.said]).toEqual([3_000, ["watch ended badly, trying again"]]);
       expect(it.api.calls.filter((call) => call.startsWith("list"))).toEqual(["list configmaps"]);
       expect(it.api.calls.filter((call) => call.startsWith("watch")).length).toBeLessThan(3_000 / s);
     },
