@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { ConfigMap } from "../objects/kinds/core/config.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { defineResource } from "../schema/define-resource.ts";
 import { aDeployment, aNode, anObject, aPod } from "./builders.ts";
 
 describe("builders", () => {
@@ -18,6 +20,14 @@ describe("builders", () => {
       },
       data: { a: "1" },
     });
+  });
+
+  it("fill in the defaults of a kind of ours, and leave alone what is not valid", () => {
+    const spec = z.object({ size: z.int(), color: z.enum(["red", "blue"]).default("red") });
+    const Ball = defineResource({ group: "example.com", version: "v1", kind: "Ball", spec });
+    expect(anObject(Ball, { spec: { size: 3 } }).spec).toEqual({ size: 3, color: "red" });
+    expect(anObject(Ball, { spec: { size: 3, color: "blue" } }).spec).toEqual({ size: 3, color: "blue" });
+    expect(anObject(Ball)).not.toHaveProperty("spec");
   });
 
   it("give no namespace to what has none", () => expect(anObject(Namespace).metadata).not.toHaveProperty("namespace"));

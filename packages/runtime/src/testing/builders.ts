@@ -11,6 +11,7 @@ import { Deployment } from "../objects/kinds/apps.ts";
 import { Node } from "../objects/kinds/core/node.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, type Stored } from "../objects/object.ts";
+import type { AnyResource } from "../schema/define-resource.ts";
 
 /** Some of a value, at any depth. Lists are given whole. */
 export type DeepPartial<T> = T extends readonly unknown[]
@@ -22,7 +23,10 @@ export type DeepPartial<T> = T extends readonly unknown[]
 /** When everything in these tests was made. */
 const creationTimestamp = "2026-01-01T00:00:00Z";
 
-/** An object of any kind, named "example" in the namespace "default" unless told otherwise. */
+/**
+ * An object of any kind, named "example" in the namespace "default" unless told otherwise. Of a kind of `defineResource` the
+ * spec has its defaults, as it would have in a cluster.
+ */
 export function anObject<T extends KubernetesObject>(kind: Kind<T>, ...given: readonly DeepPartial<NoInfer<T>>[]): Stored<T> {
   const { metadata, ...rest } = given.reduce<Json>((under, over) => overlay(under, over as Json), {});
   const named = { name: "example", ...(kind.namespaced && { namespace: "default" }), ...(isRecord(metadata) ? metadata : {}) };
@@ -32,7 +36,14 @@ export function anObject<T extends KubernetesObject>(kind: Kind<T>, ...given: re
     kind: kind.kind,
     metadata: { ...identity, ...named },
     ...rest,
+    ...defaulted(kind, rest.spec),
   } as unknown as Stored<T>;
+}
+
+/** What is not valid is left as it is: a test may want it so. */
+function defaulted(kind: Kind & Partial<AnyResource>, spec: unknown = {}): Json {
+  const parsed = kind.definition?.spec.safeParse(spec);
+  return parsed?.success ? { spec: overlay(parsed.data, spec as Json) } : {};
 }
 
 /** A pod that runs and is ready: one container, "main", with 256Mi requested of a limit of 384Mi. */
