@@ -8,7 +8,7 @@
 //   FOLDER/node_modules/…                what the two need, without what only people and compilers read
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { bundleRuntime } from "./pack.ts";
+import { bundle } from "./pack.ts";
 import { top } from "./process.ts";
 import { toJavaScript } from "./strip-types.ts";
 
@@ -19,7 +19,7 @@ const runtime = "packages/runtime";
 export async function writeOperatorTree(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   writePackage(operator, folder);
-  await bundleRuntime(join(folder, "node_modules/@memhog/runtime"));
+  await bundle("runtime", join(folder, "node_modules/@memhog/runtime"));
   for (const name of modulesNeeded()) {
     const from = join(top, "node_modules", name);
     cpSync(from, join(folder, "node_modules", name), {

@@ -4,7 +4,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
-import { bundleRuntime } from "./pack.ts";
+import { bundle } from "./pack.ts";
 import { top } from "./process.ts";
 
 const runtime = "packages/runtime";
@@ -18,7 +18,7 @@ export async function stripTypes(folder: string): Promise<string> {
   for (const file of globSync("{packages,operators}/*/package.json", { cwd: top })) {
     write(join(folder, file), readFileSync(join(top, file), "utf8").replaceAll(/\.ts"/g, '.js"'));
   }
-  await bundleRuntime(join(folder, runtime));
+  await bundle("runtime", join(folder, runtime));
   linkModules(folder);
   return folder;
 }

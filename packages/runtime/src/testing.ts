@@ -13,7 +13,7 @@ export { eventually, NeverHeldError } from "./testing/eventually.ts";
 export type { Fault, FaultPlan } from "./testing/fault.ts";
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./testing/fault-proxy.ts";
 export { freePort } from "./testing/free-port.ts";
-export { type JournaledClientOptions, journaledClient } from "./testing/journaled-client.ts";
+export { type JournaledClientOptions, journaledClient, type Reachable } from "./testing/journaled-client.ts";
 export {
   killAtEveryWrite,
   type Moment,

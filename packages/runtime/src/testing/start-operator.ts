@@ -5,11 +5,9 @@ import { silentLogger } from "../concurrency/logger.ts";
 import { operator } from "../operator/operator.ts";
 import type { OperatorOptions } from "../operator/options.ts";
 import { eventually } from "./eventually.ts";
-import { journaledClient } from "./journaled-client.ts";
+import { journaledClient, type Reachable } from "./journaled-client.ts";
 
-export interface StartOperatorOptions extends OperatorOptions {
-  readonly kubeconfig: string;
-}
+export type StartOperatorOptions = Omit<OperatorOptions, "kubeconfig" | "client"> & Reachable;
 
 /** When an operator dies of a write: the server never gets it; the server has it and the answer is lost; the answer was the last thing heard. */
 export type Moment = "before" | "after" | "answered";
@@ -18,6 +16,8 @@ export const moments: readonly Moment[] = ["before", "after", "answered"];
 
 export interface OperatorUnderTest extends AsyncDisposable {
   readonly journal: Journal;
+  /** Resolves when its caches are synced. Rejects if it ends before. */
+  readonly ready: Promise<void>;
   /** How often it has looked at an object, all of them together. */
   reconciles(): Promise<number>;
   /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
@@ -28,7 +28,7 @@ export interface OperatorUnderTest extends AsyncDisposable {
 
 /** Starts it, without ports, logs or signals unless the options ask for them. Whatever it does ends with `stop`. */
 export async function startOperator(options: StartOperatorOptions): Promise<OperatorUnderTest> {
-  const client = await journaledClient({ kubeconfig: options.kubeconfig });
+  const client = await journaledClient(options);
   const ending = new AbortController();
   const program = operator({
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
@@ -52,7 +52,7 @@ export async function startOperator(options: StartOperatorOptions): Promise<Oper
       killed = true;
     });
   const reconciles = async () => sumOfReconciles((await program.metrics.text()).body);
-  return { journal: client.journal, reconciles, dieAt, stop, [Symbol.asyncDispose]: stop };
+  return { journal: client.journal, ready: program.ready, reconciles, dieAt, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function silence(journal: Journal, write: number, when: Moment, then: () => void): Promise<void> {
