@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempDisposableSync, readFileSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { packRuntime } from "./pack.ts";
+import { pack } from "./pack.ts";
 import { top } from "./process.ts";
 
 const readme = readFileSync(join(top, "packages/runtime/README.md"), "utf8");
@@ -35,9 +35,24 @@ describe("the runtime as others get it", { timeout: 120_000 }, () => {
     expect(failing("--kubeconfig", "nowhere")).toEqual({ status: 1, said: [expect.stringContaining("nowhere")] });
   });
 
+  it("the guide's programs compile with the same settings, and their tests pass", async () => {
+    using project = mkdtempDisposableSync(join(tmpdir(), "stranger-"));
+    await installInto(project.path);
+    write(join(project.path, "package.json"), '{ "type": "module" }');
+    write(join(project.path, "tsconfig.json"), blockOf("json"));
+    const guide = readFileSync(join(top, "docs/guides/writing-an-operator.md"), "utf8");
+    const programs = [...guide.matchAll(/```ts\n(\/\/ (\S+)\n.*?)```/gs)];
+    for (const [, program = "", name = ""] of programs) write(join(project.path, name), program);
+    expect(programs.map(([, , name]) => name)).toEqual(["bucket.ts", "bucket.test.ts", "main.ts"]);
+    const compiled = spawnSync(join(top, "node_modules/.bin/tsc"), ["--noEmit"], { cwd: project.path, encoding: "utf8" });
+    expect(compiled.stdout + compiled.stderr).toBe("");
+    expect(run(project.path, "--test", "--test-reporter=tap", "bucket.test.ts")).toMatch(/^# pass 2$/m);
+    expect(run(project.path, "main.ts", "--print")).toMatch(/^kind: CustomResourceDefinition$.*^kind: ClusterRoleBinding$/ms);
+  });
+
   it("its tarball has what the package needs and nothing else", async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "packed-"));
-    await packRuntime(folder.path);
+    await pack("runtime", folder.path);
     const [{ files }] = JSON.parse(
       execFileSync("npm", ["pack", "--dry-run", "--json"], {
         cwd: folder.path,
@@ -61,7 +76,8 @@ async function installInto(project: string): Promise<void> {
   for (const name of globSync("*", { cwd: join(top, "node_modules"), exclude: ["@memhog"] })) {
     symlinkSync(join(top, "node_modules", name), join(modules, name));
   }
-  await packRuntime(join(modules, "@memhog/runtime"));
+  await pack("runtime", join(modules, "@memhog/runtime"));
+  await pack("simulator", join(modules, "@memhog/simulator"));
 }
 
 function write(path: string, content: string): void {

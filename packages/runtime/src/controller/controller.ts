@@ -25,7 +25,18 @@ import { impliedBy } from "../schema/implied-access.ts";
 import type { ContextFor, Controller, ControllerOptions, Plan, Reconcile } from "./definition.ts";
 import { checkFinalizerName } from "./finalizer.ts";
 
-/** Defines a controller. See the top of this file; options are explained one by one at ControllerOptions. */
+/**
+ * Defines a controller: a kind, the other kinds it looks at, and a function that gets a key, reads the world afresh and moves it
+ * one step nearer to what is wanted. What it throws is tried again, later each time; a PermanentError only after a change.
+ *
+ *     const gordons = controller(Gordon, { owns: [Pod] }, async (ref, ctx) => {
+ *       const gordon = ctx.get(Gordon, ref);
+ *       if (gordon === undefined) return done(); // deleted: owner references tidy up
+ *       await ctx.applyChildren(gordon, podsFor(gordon));
+ *       await ctx.setStatus(gordon, statusOf(gordon, ctx.list(Pod, { ownedBy: gordon })));
+ *       return done(); // or checkAgainIn(minutes(1), "why"), or waitForChange("of what")
+ *     });
+ */
 export function controller<
   P extends Kind,
   const O extends readonly Kind[] = readonly [],

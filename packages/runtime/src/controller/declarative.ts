@@ -39,7 +39,15 @@ export interface Wanted<P extends Kind> {
   readonly outcome?: Outcome;
 }
 
-/** Defines a controller by a pure function. An object that is being deleted is left to the garbage collector. */
+/**
+ * Defines a controller by a pure function, from an object and what is seen to its children and its status. The runtime applies,
+ * prunes and reports. An object that is being deleted is left to the garbage collector.
+ *
+ *     const gordons = declarative(Gordon, { owns: [Pod] }, (gordon, seen) => ({
+ *       children: podsFor(gordon),
+ *       status: statusOf(gordon, seen.children(Pod)),
+ *     }));
+ */
 export function declarative<
   P extends Kind,
   const O extends readonly Kind[] = readonly [],

@@ -44,7 +44,13 @@ export interface SourceWorld {
   readonly signal: AbortSignal;
 }
 
-/** Another kind whose changes matter. */
+/**
+ * Another kind whose changes matter. With an index over the controller's own kind, a Secret finds those who name it:
+ *
+ *     const bySecret = indexBy(Site, ({ metadata, spec }) => spec.secret && `${metadata.namespace}/${spec.secret}`);
+ *
+ *     watches: [{ kind: Secret, map: (secret, _all, cached) => cached.lookup(bySecret, keyOf(secret.metadata)).map(refOf) }]
+ */
 export interface Watch<K, P extends Kind> {
   readonly kind: K;
   /**
@@ -84,7 +90,10 @@ export interface ControllerOptions<
   readonly sources?: readonly Source[];
   /** What it may do beyond what the kinds above imply: `may(Pod, "patch", { subresource: "resize" })`. */
   readonly may?: M;
-  /** Which changes of the objects themselves matter. @default all */
+  /**
+   * Which changes of the objects themselves matter. Of the spec alone, as controller-runtime's GenerationChangedPredicate has it:
+   * `({ object, previous }) => object.metadata.generation !== previous?.metadata.generation`. @default all
+   */
   readonly when?: (change: Change<ObjectOf<P>>) => boolean;
   /** Something to do before an object may go. With it, objects that are being deleted are not reconciled. */
   readonly finalizer?: Finalizer<P, ContextFor<P, O, W, M, R>>;

@@ -146,7 +146,18 @@ export type InputOf<R> =
       }
     : never;
 
-/** Defines a kind. Throws a ResourceDefinitionError for names that Kubernetes would refuse; `crdOf` checks the rest. */
+/**
+ * Defines a kind: its types, its CRD, its validation and its columns. Throws a ResourceDefinitionError for names that Kubernetes
+ * would refuse; `crdOf` checks the rest.
+ *
+ *     const Gordon = defineResource({
+ *       ...{ group: "operator.prgcont.cz", version: "v1", kind: "Gordon" },
+ *       spec: z.object({ replicas: z.int().min(0).max(100).default(1).describe("How many gordons to keep running.") }),
+ *       status: z.object({ ready: z.int().describe("How many of them are ready.") }),
+ *       conditions: { Ready: { True: ["AllRunning"], False: ["SomeMissing"] } },
+ *       columns: [{ name: "Ready", condition: "Ready" }],
+ *     });
+ */
 export function defineResource<
   Spec extends z.ZodObject,
   Status extends z.ZodObject = z.ZodObject<Record<never, never>>,
