@@ -6,6 +6,12 @@ function record(more: Partial<KeptRecord> = {}): Omit<KeptRecord, "times"> {
 }
 
 describe("what is remembered of reconciles", () => {
+  it("tells times that people can read: to the tenth of a millisecond", () => {
+    const history = new History();
+    history.add("a", record({ waitedMs: 0.4756630000001678, tookMs: 13.199211000000105 }));
+    expect(history.of("a")).toMatchObject([{ waitedMs: 0.5, tookMs: 13.2 }]);
+  });
+
   it("is the last ones of a key, newest last", () => {
     const history = new History({ perKey: 2 });
     for (const ended of ["failed: a", "failed: b", "done"]) history.add("home/a", record({ ended }));

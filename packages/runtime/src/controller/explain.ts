@@ -57,7 +57,10 @@ export class History {
   /** Newest last; empty if nothing is remembered. */
   of(key: string): readonly ReconcileRecord[] {
     const records = this.#records.get(key) ?? [];
-    return records.map(({ atMs, ...record }) => ({ at: formatMicroTime(atMs), ...record }));
+    return records.map(({ atMs, ...record }) => {
+      const times = { waitedMs: toTenths(record.waitedMs), tookMs: toTenths(record.tookMs) };
+      return { at: formatMicroTime(atMs), ...record, ...times };
+    });
   }
 
   /** The keys that are remembered, the most recently reconciled last. */
@@ -102,6 +105,8 @@ export class Lines {
     return this.#more === 0 ? this.#lines.slice() : [...this.#lines, `… and ${this.#more} more`];
   }
 }
+
+const toTenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
 
 const noLines: readonly string[] = Object.freeze([]);
 
