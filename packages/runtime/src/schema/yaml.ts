@@ -2,15 +2,14 @@
 // what this project saves.
 
 /**
- * Objects as YAML documents, keys in the order they have: `console.log(await toYaml(crdOf(Gordon), rolesFor(grants, options)))`.
- * Each of a list of objects is a document: to Kubernetes a list is none.
+ * Objects as YAML documents, keys in the order they have: `console.log(await toYaml(crdOf(Gordon), ...rolesFor(grants, options)))`.
  *
  * Kubernetes reads YAML 1.1, where `y`, `no`, `on` and `0o7` are not strings; so that version's quoting is used.
  */
-export async function toYaml(...objects: readonly (object | readonly object[])[]): Promise<string> {
+export async function toYaml(...objects: readonly object[]): Promise<string> {
   const { stringify } = await import("yaml");
-  const documents = objects
-    .flat()
-    .map((object) => stringify(object, { schema: "yaml-1.1", lineWidth: 0, aliasDuplicateObjects: false }));
+  const documents = objects.map((object) =>
+    stringify(object, { schema: "yaml-1.1", lineWidth: 0, aliasDuplicateObjects: false }),
+  );
   return documents.join("---\n");
 }

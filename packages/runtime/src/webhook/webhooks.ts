@@ -86,7 +86,7 @@ export type Webhook = AdmissionWebhook | ConversionWebhook;
  *     validate(Gordon, ({ spec }) => (spec.replicas === 13 ? denied("replicas: expected a lucky number, found 13") : allowed()))
  *
  * The operator serves it (`webhooks`) and certifies itself; that the API server asks is what `operatorManifests` is for, or where
- * there are none, `toYaml(webhookConfigurations(webhooks, { name, url: "https://127.0.0.1:9443" }))`, to be applied once.
+ * there are none, `toYaml(...webhookConfigurations(webhooks, { name, url: "https://127.0.0.1:9443" }))`, to be applied once.
  */
 export function validate<T extends KubernetesObject>(
   kind: Kind<T>,
