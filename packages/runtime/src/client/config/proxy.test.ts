@@ -9,6 +9,7 @@ describe("the proxy of the environment", () => {
     { server: "https://api.example.test:6443", is: "http://secure:3128" },
     { server: "http://api.example.test", is: "http://plain:3128" },
     { server: "https://10.0.0.1", over: { HTTPS_PROXY: "", https_proxy: "socks5://small" }, is: "socks5://small" },
+    { server: "https://10.0.0.1", over: { HTTPS_PROXY: "socks5h://names-there" }, is: "socks5h://names-there" },
     { server: "https://127.0.0.1:6443", is: undefined },
     { server: "https://localhost:6443", is: undefined },
     { server: "https://[::1]:6443", is: undefined },
@@ -52,7 +53,7 @@ describe("the proxy of the environment", () => {
     { name: "has a password that is not escaped", HTTPS_PROXY: "http://me:canary%@proxy" },
   ])("that $name is refused, without repeating it", ({ HTTPS_PROXY }) => {
     expect(() => proxyFor("https://api.example.test", { HTTPS_PROXY })).toThrow(
-      /^expected HTTPS_PROXY to be a URL with http, https, socks5, found something else$/,
+      /^expected HTTPS_PROXY to be a URL with http, https, socks5, socks5h, found something else$/,
     );
   });
 });

@@ -15,7 +15,7 @@ export function proxyFromEnvironment(server: string, env: NodeJS.ProcessEnv): Se
   return proxyUrlOf(value.includes("://") ? value : `http://${value}`, name);
 }
 
-const schemes = ["http", "https", "socks5"];
+const schemes = ["http", "https", "socks5", "socks5h"];
 
 /**
  * A proxy that can be used. It is looked at now, because undici would complain with the first request, and quote all of it.

@@ -6,6 +6,8 @@ import { ConfigError } from "../errors.ts";
 export interface TlsMaterial {
   /** Undefined for plain http. */
   readonly secureContext: SecureContext | undefined;
+  /** Who may vouch for the server, PEM; undefined: those Node comes with. */
+  readonly ca: string | undefined;
   readonly serverName: string | undefined;
   readonly insecure: boolean;
 }
@@ -33,7 +35,7 @@ export function tlsMaker({ serverName, insecure = false, plain = false, origin }
   return (texts) => {
     if (last !== undefined && same(last.texts, texts)) return last.material;
     try {
-      last = { texts, material: { secureContext: plain ? undefined : contextOf(texts), serverName, insecure } };
+      last = { texts, material: { secureContext: plain ? undefined : contextOf(texts), ca: texts.ca, serverName, insecure } };
     } catch (cause) {
       // Certificate and key are two files: for a moment one is new and the other old. The old pair serves until both are.
       if (last === undefined) {

@@ -4,10 +4,13 @@
 // An agent is replaced, never mended, in two cases: when the client certificate changes, and when a deadline passed on it.
 // The second is the only sign that a half-open connection gives: with HTTP/2 everybody shares it, and without this every
 // new request would be sent down the same dead pipe. A replaced agent finishes what it has and closes.
+import { getCACertificates } from "node:tls";
 import type { Dispatcher } from "undici";
+import type { Clock } from "../../concurrency/environment.ts";
 import type { Secret } from "../config/secret.ts";
 import type { TlsMaterial } from "../credentials/tls.ts";
-import { loadAgent, loadProxyAgent, type ProxyPlace } from "./undici.ts";
+import { connectBySocks, type SocksProxy, socksProxyOf } from "./socks.ts";
+import { type Connector, loadAgent, loadConnector, loadProxyAgent } from "./undici.ts";
 
 export type Role = "requests" | "watches";
 
@@ -16,6 +19,7 @@ export interface ConnectionOptions {
   readonly http2: boolean;
   readonly connectTimeoutMs: number;
   readonly proxyUrl?: Secret | undefined;
+  readonly clock: Pick<Clock, "after">;
 }
 
 /** With HTTP/1.1 this many requests are under way at once, the others queue. HTTP/2 needs one or two. */
@@ -66,8 +70,9 @@ export class Connections {
     agent.close().then(forget, forget);
   }
 
-  #make(role: Role, { secureContext, serverName, insecure }: TlsMaterial): Dispatcher {
-    const { http2, connectTimeoutMs, proxyUrl } = this.#options;
+  #make(role: Role, material: TlsMaterial): Dispatcher {
+    const { http2, connectTimeoutMs, proxyUrl, clock } = this.#options;
+    const { secureContext, serverName, insecure } = material;
     const tls = {
       allowH2: http2,
       preferH2: http2,
@@ -83,18 +88,31 @@ export class Connections {
       keepAliveTimeout: keepAliveMs,
       ...(role === "requests" && { connections: maxRequestConnections }),
     };
-    if (proxyUrl === undefined) {
+    const uri = proxyUrl?.reveal();
+    if (uri === undefined || /^socks/i.test(uri)) {
       const Agent = loadAgent();
-      return new Agent({ ...options, connect: tls });
+      const connect =
+        uri === undefined ? tls : throughSocks(socksProxyOf(uri, { timeoutMs: connectTimeoutMs, clock }), loadConnector()(tls));
+      return new Agent({ ...options, connect });
     }
     const ProxyAgent = loadProxyAgent();
-    // Not by `proxyTls`: that would have TLS spoken to a SOCKS proxy, whatever is in it.
-    return new ProxyAgent({ ...options, ...placeOf(proxyUrl.reveal()), connectTimeout: connectTimeoutMs, requestTls: tls });
+    const proxyTls = { timeout: connectTimeoutMs, ...trustInProxy(material) };
+    return new ProxyAgent({ ...options, uri, connectTimeout: connectTimeoutMs, proxyTls, requestTls: tls });
   }
 }
 
-/** SOCKS is given the password as it stands in the URL, escaped, unless it is told. */
-function placeOf(uri: string): ProxyPlace {
-  const { username, password } = new URL(uri);
-  return { uri, username: decodeURIComponent(username), password: decodeURIComponent(password) };
+/** A tunnel, and in it what undici would do without one. */
+function throughSocks(proxy: SocksProxy, connect: Connector): Connector {
+  return (to, callback) => {
+    const plain = to.protocol !== "https:";
+    connectBySocks(proxy, { host: to.hostname, port: Number(to.port || (plain ? 80 : 443)) }).then(
+      (socket) => (plain ? callback(null, socket) : connect({ ...to, httpSocket: socket }, callback)),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** A proxy with TLS is trusted as kubectl does it, by what vouches for the server; and by what this process trusts anyway. */
+function trustInProxy({ ca, insecure }: TlsMaterial): { readonly ca?: string[]; readonly rejectUnauthorized: boolean } {
+  return { rejectUnauthorized: !insecure, ...(ca !== undefined && { ca: [...getCACertificates(), ca] }) };
 }

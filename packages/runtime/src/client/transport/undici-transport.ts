@@ -1,6 +1,7 @@
 // The transport of production: credentials on top, undici below; but lists come another way (bulk/).
 import type { Environment } from "../../concurrency/environment.ts";
 import type { ConnectionConfig } from "../config/config.ts";
+import { proxyUrlOf } from "../config/proxy.ts";
 import { differ, type Identity, makeIdentities } from "../credentials/identity.ts";
 import { TransportError } from "../errors.ts";
 import { exchangeBulk, isSpokenOtherwise } from "./bulk/bulk-exchange.ts";
@@ -29,7 +30,8 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const prefix = pathname.replace(/\/+$/, "");
   const identities = makeIdentities(config, { clock: environment.clock, env });
   const underWay = new Set<Promise<TransportResponse>>();
-  const connections = new Connections({ http2, connectTimeoutMs, proxyUrl: config.proxyUrl });
+  const proxyUrl = config.proxyUrl && proxyUrlOf(config.proxyUrl.reveal(), `the proxyUrl of ${config.origin}`);
+  const connections = new Connections({ http2, connectTimeoutMs, proxyUrl, clock: environment.clock });
   const closing = new AbortController();
   /** Lists come their own way; behind a proxy they cannot, and behind some load balancers that has to be found out. */
   let bulk = config.proxyUrl === undefined;

@@ -1,21 +1,17 @@
 // The part of undici we use, and no other. Its front door also loads fetch, WebSocket, caches and mocks: 13 MiB of memory
 // for nothing (measured: 29.7 MiB against 17.0 for the agent alone, of which 14.3 are Node's own TLS and HTTP/2).
 import { createRequire } from "node:module";
-import type { Agent, ProxyAgent } from "undici";
+import type { Agent, buildConnector, ProxyAgent } from "undici";
 import { settled } from "../../concurrency/system-environment.ts";
 import { ConfigError } from "../errors.ts";
 
 const require = createRequire(import.meta.url);
 
 type AgentClass = new (options: Agent.Options) => Agent;
-type ProxyAgentClass = new (options: ProxyAgent.Options & ProxyPlace) => ProxyAgent;
+type ProxyAgentClass = new (options: ProxyAgent.Options) => ProxyAgent;
 
-/** Undici takes the name and password of a SOCKS proxy in these, though its types do not say so. */
-export interface ProxyPlace {
-  readonly uri: string;
-  readonly username: string;
-  readonly password: string;
-}
+/** Makes connections for an agent. */
+export type Connector = buildConnector.connector;
 
 const agent = "undici/lib/dispatcher/agent.js";
 
@@ -34,6 +30,11 @@ export async function loadAgentInParts(load: Load = require): Promise<void> {
       return; // nobody waits for this; the first request that needs an agent says what is wrong
     }
   }
+}
+
+/** What an agent makes its connections with. @throws ConfigError */
+export function loadConnector(): (options: buildConnector.BuildOptions) => Connector {
+  return loaded("undici/lib/core/connect.js", require) as (options: buildConnector.BuildOptions) => Connector;
 }
 
 /** By the front door, because it needs more of the house; only people behind a proxy pay for that. @throws ConfigError */
