@@ -16,6 +16,7 @@ import { type FaultProxy, startFaultProxy } from "../testing/fault-proxy.ts";
 import { startTcpProxy } from "../testing/tcp-proxy.ts";
 import { Cache } from "./cache.ts";
 import { view } from "./projection.ts";
+import type { ReflectorTiming } from "./timing.ts";
 
 const timing = {
   idleMs: 3_000,
@@ -30,7 +31,7 @@ const timing = {
 const Mine = view(ConfigMap, { fieldSelector: "metadata.name!=kube-root-ca.crt" });
 
 /** A cache that follows a namespace through a proxy, and a client that goes straight to the server. */
-async function following() {
+async function following(more: Partial<ReflectorTiming> = {}) {
   const cluster = await testCluster();
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
@@ -43,7 +44,7 @@ async function following() {
     namespaces: [namespace],
     environment: quick.environment,
     log: silentLogger,
-    timing,
+    timing: { ...timing, ...more },
   });
   const removed: string[] = [];
   cache.onChange(({ type, object }) => type === "removed" && removed.push(object.metadata.uid));
@@ -78,6 +79,8 @@ async function following() {
   };
   return { proxy, cache, namespace, removed, put, annotate, remove, caughtUp, [Symbol.asyncDispose]: close };
 }
+
+type Following = Awaited<ReturnType<typeof following>>;
 
 function describeAll(objects: readonly Stored<ConfigMap>[]): string[] {
   return objects.map(({ metadata, data }) => `${keyOf(metadata)} ${metadata.uid}@${metadata.resourceVersion} ${data?.x}`).sort();
@@ -228,6 +231,23 @@ describe("W3: a cache is right again after", () => {
     await it.caughtUp();
   });
 });
+
+it.each([
+  { what: "a removal", swallowed: '"DELETED"', happens: (it: Following) => it.remove("a") },
+  { what: "a change", swallowed: '"MODIFIED"', happens: (it: Following) => it.put("a", "during") },
+  { what: "an addition", swallowed: '"ADDED"', happens: (it: Following) => it.put("b", "during") },
+])(
+  "W2: $what that something on the way swallowed is found by the listing that comes now and then",
+  async ({ swallowed, happens }) => {
+    await using it = await following({ relistMs: 3_000 });
+    await it.put("a", "before");
+    it.proxy.plan = watches({ kind: "swallow", containing: swallowed });
+    it.cache.start();
+    await it.caughtUp();
+    await happens(it);
+    await it.caughtUp();
+  },
+);
 
 it("W3: says that it is stale while it cannot know, and that it is right once it can", async () => {
   await using it = await following();

@@ -172,3 +172,20 @@ describe("W3: silence", () => {
     expect(it.api.calls.filter((call) => call.startsWith("list"))).toEqual(["list configmaps"]);
   });
 });
+
+it.each([-3_600_000, 3_600_000])(
+  "M5: a wall clock that steps by %d ms changes nothing, on good days and on bad ones",
+  async (step) => {
+    const story = async (stepMs: number) => {
+      await using it = await following();
+      for (const fault of ["none", "half-open", "none", "mute", "none"] as const) {
+        it.line.fault = fault;
+        it.clock.stepWallClock(stepMs);
+        it.api.put(ConfigMap, config(fault));
+        for (let second = 0; second < 90; second += 1) await it.clock.advance(1_000);
+      }
+      return [it.api.calls, it.line.asked, it.names(), it.cache.synced];
+    };
+    expect(await story(step)).toEqual(await story(0));
+  },
+);

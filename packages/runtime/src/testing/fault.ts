@@ -26,6 +26,8 @@ export type Fault =
   | { readonly kind: "truncate"; readonly afterBytes: number }
   /** Of a watch, only so many events, and then … */
   | { readonly kind: "watch"; readonly afterEvents: number; readonly ending: WatchEnding }
+  /** Of a watch, the events that contain this text are left out; the rest comes as if nothing had happened. */
+  | { readonly kind: "swallow"; readonly containing: string }
   /** Every event of a watch comes twice. */
   | { readonly kind: "duplicate" };
 

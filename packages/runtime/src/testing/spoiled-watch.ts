@@ -21,6 +21,7 @@ export type Piece = Uint8Array | string | "reset" | "silence" | "cut";
 export async function* spoil(body: AsyncIterable<Uint8Array>, fault: Fault | undefined): AsyncGenerator<Piece, void, undefined> {
   if (fault?.kind === "watch") yield* stopAfter(body, fault);
   else if (fault?.kind === "duplicate") for await (const line of linesOf(body)) yield `${line}\n${line}\n`;
+  else if (fault?.kind === "swallow") yield* leavingOut(body, fault.containing);
   else if (fault?.kind === "truncate") yield* firstBytes(body, fault.afterBytes);
   else yield* body;
 }
@@ -53,6 +54,10 @@ async function* firstBytes(body: AsyncIterable<Uint8Array>, bytes: number): Asyn
     if (left <= 0) break;
   }
   yield "cut";
+}
+
+async function* leavingOut(body: AsyncIterable<Uint8Array>, text: string): AsyncGenerator<Piece, void, undefined> {
+  for await (const line of linesOf(body)) if (!line.includes(text)) yield `${line}\n`;
 }
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {

@@ -168,6 +168,17 @@ describe("a credential plugin", () => {
     expect((await identities.current()).headers.authorization).toBe("Bearer good");
   });
 
+  it("M5: answers whatever the wall clock says: one that is ahead has it run more often, one that is behind until the server refuses", async () => {
+    const { clock, plugin } = pluginOf(running(printing({ token: "t", expirationTimestamp: "2026-01-01T00:10:00Z" })));
+    clock.stepWallClock(3_600_000);
+    const [first, second] = [await plugin.credential(), await plugin.credential()];
+    expect([first.token?.reveal(), second.token?.reveal(), first === second]).toEqual(["t", "t", false]);
+    clock.stepWallClock(-7_200_000);
+    expect(await plugin.credential()).toBe(second);
+    plugin.refused(second);
+    expect(await plugin.credential()).not.toBe(second);
+  });
+
   it("tries again after a failure", async () => {
     const { plugin } = pluginOf(running("process.exit(1)"));
     await expect(plugin.credential()).rejects.toThrow();
