@@ -54,8 +54,8 @@ export function celName(field: string): string {
   return keywords.has(escaped) ? `__${escaped}__` : escaped;
 }
 
-/** Words of CEL that need escaping as field names. */
+/** Words of CEL that need escaping as field names. (The API's own documentation leaves out the last three.) */
 const keywords: ReadonlySet<string> = new Set([
   ...["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function"],
-  ...["if", "import", "let", "loop", "package", "namespace", "return"],
+  ...["if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"],
 ]);
