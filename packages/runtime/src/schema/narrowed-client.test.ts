@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
+import { Service } from "../objects/kinds/core/service.ts";
 import type { ObjectOf, Stored } from "../objects/object.ts";
 import { clientAnswering } from "../testing/answers.ts";
 import { may } from "./access.ts";
@@ -10,6 +11,7 @@ import { narrow } from "./narrowed-client.ts";
 import { Gordon } from "./seed-operators.fixture.ts";
 
 const ref = { namespace: "default", name: "a" };
+const service = { metadata: { ...ref, resourceVersion: "1" }, spec: {} };
 const merge = { type: "merge", body: {} } as const;
 
 function narrowed() {
@@ -18,6 +20,7 @@ function narrowed() {
     may(Pod, "get", "list"),
     may(Pod, "patch", { subresource: "resize" }),
     may(ConfigMap, "get", { names: ["a"] }),
+    may(Service, "list", "watch", "create", "update", "delete"),
     ...impliedBy({ for: Gordon }),
   ] as const;
   return { client: narrow(client, grants), journal };
@@ -30,11 +33,22 @@ describe("a client narrowed to its grants", () => {
     await client.patch(Pod, ref, merge, { subresource: "resize" });
     await client.get(ConfigMap, ref);
     await client.apply(Gordon, { metadata: ref, status: { replicas: 1 } }, { fieldManager: "test", subresource: "status" });
+    await client.list(Service);
+    for await (const _none of client.listAll(Service)) expect.unreachable();
+    await client.create(Service, service);
+    await client.update(Service, service);
+    await client.delete(Service, ref);
+    expect(client.watch(Service)).toBeDefined();
     expect(journal.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /api/v1/namespaces/default/pods/a",
       "PATCH /api/v1/namespaces/default/pods/a/resize",
       "GET /api/v1/namespaces/default/configmaps/a",
       "PATCH /apis/operator.prgcont.cz/v1/namespaces/default/gordons/a/status",
+      "GET /api/v1/services",
+      "GET /api/v1/services",
+      "POST /api/v1/namespaces/default/services",
+      "PUT /api/v1/namespaces/default/services/a",
+      "DELETE /api/v1/namespaces/default/services/a",
     ]);
   });
 
@@ -50,6 +64,14 @@ describe("a client narrowed to its grants", () => {
     const attempts: readonly (() => unknown)[] = [
       // @ts-expect-error nobody declared a right on Secrets
       () => client.get(Secret, ref),
+      // @ts-expect-error in no way
+      () => client.list(Secret),
+      // @ts-expect-error whatsoever
+      () => client.listAll(Secret),
+      // @ts-expect-error neither to make one
+      () => client.create(Secret, { metadata: ref }),
+      // @ts-expect-error nor to change one
+      () => client.update(Secret, { metadata: { ...ref, resourceVersion: "1" } }),
       // @ts-expect-error nor one to delete Pods
       () => client.delete(Pod, ref),
       // @ts-expect-error resize may be patched, the pod itself may not

@@ -149,9 +149,16 @@ describe("rolesFor()", () => {
     );
     for (const binding of bindings)
       expect(binding).toMatchObject({
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", name: "op" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: binding.kind?.replace("Binding", ""), name: "op" },
         subjects: [{ kind: "ServiceAccount", name: "op", namespace: "ops" }],
       });
     expect(bindings).toHaveLength(3);
+  });
+
+  it("labels everything, if it is to", () => {
+    const labels = { app: "op" };
+    for (const { metadata } of rolesFor(grants, { name: "op", namespace: "ops", labels }))
+      expect(metadata).toMatchObject({ labels });
+    for (const { metadata } of rolesFor(grants, { name: "op", namespace: "ops" })) expect(metadata).not.toHaveProperty("labels");
   });
 });

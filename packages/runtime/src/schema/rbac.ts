@@ -35,16 +35,19 @@ export function rolesFor(grants: readonly Grant[], options: RoleOptions): readon
   const home = grants.filter(({ where }) => where === "operator");
   const abroad = grants.filter(({ where }) => where !== "operator");
   const wide = namespaces === "all" ? abroad : abroad.filter(({ kind }) => clusterKinds && !kind.namespaced);
-  const local = namespaces === "all" ? [] : abroad.filter(({ kind, where }) => kind.namespaced && where === undefined);
+  const local = abroad.filter(({ kind, where }) => kind.namespaced && where === undefined);
   const inDefault = namespaces === "all" || !clusterKinds ? [] : abroad.filter(({ where }) => where === "default");
-  const places = [...new Set([namespace, ...(namespaces === "all" ? [] : namespaces), "default"])];
+  const watched = namespaces === "all" ? [] : namespaces;
   return [
     named(ServiceAccount, options, { namespace }),
     ...clusterRole(wide, options),
-    ...places.flatMap((place) => {
-      const worksHere = namespaces !== "all" && namespaces.includes(place);
-      const here = [...(worksHere ? local : []), ...(place === namespace ? home : []), ...(place === "default" ? inDefault : [])];
-      return role(here, place, options);
+    ...[...new Set([namespace, ...watched, "default"])].flatMap((place) => {
+      const atHome = place === namespace ? home : [];
+      return role(
+        [...(watched.includes(place) ? local : []), ...atHome, ...(place === "default" ? inDefault : [])],
+        place,
+        options,
+      );
     }),
   ];
 }
