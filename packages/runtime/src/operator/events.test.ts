@@ -3,7 +3,7 @@ import { ForbiddenError, TransportError } from "../client/errors.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { Event } from "../objects/kinds/events.ts";
-import { type EventInput, within1KiB } from "./event-series.ts";
+import { type EventInput, EventSeries, within1KiB } from "./event-series.ts";
 import { type EventOutcome, EventRecorder } from "./events.ts";
 import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
 
@@ -56,7 +56,8 @@ describe("events", () => {
   it("are one series when the same thing is said again, written at once the first time and then once a minute", async () => {
     const { recorder, pass, events, objects } = world();
     for (let second = 0; second < 120; second += 1) {
-      recorder.record({ ...raised, regarding: { ...regarding, resourceVersion: `${second}` } });
+      const resourceVersion = `${second}`;
+      recorder.record({ ...raised, regarding: { ...regarding, resourceVersion }, related: { ...regarding, resourceVersion } });
       await pass(1_000);
     }
     await pass(60_000);
@@ -67,13 +68,12 @@ describe("events", () => {
 
   it("begin a new series after six minutes of silence", async () => {
     const { recorder, pass, events } = world();
-    recorder.record(raised);
-    await pass(359_000);
-    recorder.record(raised);
-    await pass(361_000);
-    recorder.record(raised);
+    for (const silenceMs of [0, 359_000, 359_000, 360_000]) {
+      await pass(silenceMs);
+      recorder.record(raised);
+    }
     await pass(0);
-    expect(events().map(({ series }) => series?.count)).toEqual([2, undefined]);
+    expect(events().map(({ series }) => series?.count)).toEqual([3, undefined]);
   });
 
   it("are told apart by their words: raised to 512Mi is not raised to 1Gi", async () => {
@@ -93,7 +93,7 @@ describe("events", () => {
     expect(events().filter((event) => event.regarding?.name === "other")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(975);
     await pass(300_000);
-    recorder.record({ ...raised, note: "five minutes later" });
+    for (const note of ["five minutes later", "and at once again"]) recorder.record({ ...raised, note });
     await pass(1_000);
     expect(events()).toHaveLength(27);
   });
@@ -117,7 +117,7 @@ describe("events", () => {
   });
 
   it("are tried again a few times while nobody answers, then let go and counted", async () => {
-    const { recorder, pass, objects, outcomes } = world();
+    const { recorder, pass, objects, outcomes, events } = world();
     objects.before = () => {
       throw new TransportError("connection refused", { outcome: "not-sent" });
     };
@@ -129,6 +129,25 @@ describe("events", () => {
     recorder.record(raised);
     await pass(0);
     expect(outcomes).toEqual(["failed", "created"]);
+    expect(events()[0]).not.toHaveProperty("series"); // nobody has read of the first
+  });
+
+  it("are cut to what the API server takes, and say what they can", () => {
+    const series = new EventSeries(manualEnvironment(), { controller: "gordon-operator", instance: "i".repeat(300) });
+    const long = "x".repeat(300);
+    const { event } = series.note({ regarding: { ...regarding, name: long }, reason: long, action: long, note: "" }) ?? {};
+    expect(event).toMatchObject({ reason: "x".repeat(128), action: "x".repeat(128), reportingInstance: "i".repeat(128) });
+    expect(event?.metadata.name.length).toBeLessThanOrEqual(253);
+    const least = series.note({ regarding: { kind: "Pod" }, reason: "Odd", note: "" })?.event;
+    expect(least).toMatchObject({ action: "Reconcile", metadata: { name: expect.stringMatching(/^unknown\./) } });
+    expect(least).not.toHaveProperty("related");
+  });
+
+  it("are remembered by the thousand: those that were said last", () => {
+    const series = new EventSeries(manualEnvironment(), { controller: "gordon-operator", instance: "gordon-1" });
+    const said = (pod: number) => series.note({ ...raised, regarding: { ...regarding, name: `pod-${pod}` } })?.count;
+    for (let pod = 0; pod < 1_000; pod += 1) said(pod);
+    expect([said(0), said(1_000), said(0), said(1)]).toEqual([2, 1, 3, 1]);
   });
 
   it("C2: are written once though the answer was lost", async () => {
