@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { Node } from "../objects/kinds/core/node.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
-import { atWork, config, ref } from "./at-work.fixture.ts";
+import type { Kind } from "../objects/object.ts";
+import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { child, type DesiredChild, hashAnnotation } from "./children.ts";
 import { controller } from "./controller.ts";
 import { done } from "./outcome.ts";
@@ -166,6 +168,28 @@ describe("children", () => {
       await at.start();
       expect(at.errors.join()).toContain("ForbiddenError");
     });
+  });
+
+  it.each([
+    { name: "namespace", kind: ConfigMap, namespace: "home" },
+    { name: "cluster", kind: Node as Kind as typeof ConfigMap, namespace: undefined },
+  ])("that change hands wake the owner that they have and the one that they had: owners of a $name", async (row) => {
+    const { kind, namespace } = row;
+    await using at = await atWork((ran) => controller(kind, { owns: [Secret] }, async ({ name }) => noted(ran, name)));
+    const owners = ["a", "b"].map((name) =>
+      at.api.put(kind, { metadata: namespace === undefined ? { name } : { name, namespace } }),
+    );
+    const ownedBy = (owner = owners[0]) => {
+      const { name = "", uid = "" } = owner?.metadata ?? {};
+      const reference = { apiVersion: "v1", kind: kind.kind, name, uid, controller: true };
+      return { metadata: { ...ref("s"), ownerReferences: [reference] } };
+    };
+    at.api.put(Secret, ownedBy(owners[0]));
+    await at.start();
+    at.ran.length = 0;
+    at.api.put(Secret, ownedBy(owners[1]));
+    await at.clock.advance(0);
+    expect(at.ran.toSorted()).toEqual(["a", "b"]);
   });
 
   it("E1: are written once if the server makes something else of them", async () => {
