@@ -124,18 +124,32 @@ const cases: readonly Case[] = [
     schema: z.record(
       z
         .string()
+        .min(2)
         .max(3)
-        .regex(/^it's\.$/),
+        .regex(/^it's\.$/)
+        .regex(/^i/),
       z.boolean(),
     ),
     crd: {
       type: "object",
       additionalProperties: { type: "boolean" },
       "x-kubernetes-validations": [
+        { rule: "self.all(key, size(key) >= 2)", message: "keys must have at least 2 characters" },
         { rule: "self.all(key, size(key) <= 3)", message: "keys must have at most 3 characters" },
         { rule: "self.all(key, key.matches('^it\\'s\\\\.$'))", message: "keys must match ^it's\\.$" },
+        { rule: "self.all(key, key.matches('^i'))", message: "keys must match ^i" },
       ],
     },
+  },
+  {
+    name: "a map of whatever",
+    schema: z.object({}).catchall(z.int()),
+    crd: { type: "object", additionalProperties: int64 },
+  },
+  {
+    name: "a map over an enum requires no value that may be missing",
+    schema: z.record(z.enum(["a"]), z.boolean().optional()),
+    crd: { type: "object", properties: { a: { type: "boolean" } } },
   },
   {
     name: "a map over an enum is an object",
@@ -168,6 +182,14 @@ const cases: readonly Case[] = [
     name: "two objects in one",
     schema: z.object({ a: z.boolean() }).and(z.object({ b: z.boolean() })),
     crd: { type: "object", properties: { a: { type: "boolean" }, b: { type: "boolean" } }, required: ["a", "b"] },
+  },
+  {
+    name: "two objects in one, of which nothing is required",
+    schema: z
+      .object({ a: z.boolean().optional() })
+      .and(z.object({ b: z.boolean().optional() }))
+      .describe("both"),
+    crd: { type: "object", description: "both", properties: { a: { type: "boolean" }, b: { type: "boolean" } } },
   },
   {
     name: "two objects in one, with the rules of both",
@@ -260,6 +282,18 @@ const cases: readonly Case[] = [
 ];
 
 describe("what zod says and a CRD can say too", () => {
+  it.each([
+    { format: "date", schema: z.iso.date() },
+    { format: "date-time", schema: z.iso.datetime() },
+    { format: "ipv4", schema: z.ipv4() },
+    { format: "ipv6", schema: z.ipv6() },
+    { format: "hostname", schema: z.hostname() },
+    { format: "uuid", schema: z.uuid() },
+    { format: "uuid", schema: z.guid() },
+  ])("the format $format", ({ format, schema }) => {
+    expect(structuralSchema(schema, "spec")).toMatchObject({ type: "string", format });
+  });
+
   it.each(cases)("$name", ({ schema, crd }) => expect(structuralSchema(schema, "spec")).toEqual(crd));
 });
 
@@ -324,6 +358,25 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
     schema: z.number().multipleOf(0.5),
     says: "whole",
   },
+  { name: "a map with numbers for keys", schema: z.record(z.number(), z.string()), says: "use string keys" },
+  { name: "a map that lets other keys pass", schema: z.looseRecord(z.string().regex(/^x/), z.int()), says: "use z.record()" },
+  {
+    name: "two objects in one with a field in common",
+    schema: z.object({ a: z.int() }).and(z.object({ a: z.int() })),
+    says: "use .extend()",
+  },
+  {
+    name: "an object and a map in one",
+    schema: z.object({ a: z.int() }).and(z.record(z.string(), z.int())),
+    says: "use .extend()",
+  },
+  {
+    name: "a map and an object in one",
+    schema: z.record(z.string(), z.int()).and(z.object({ a: z.int() })),
+    says: "use .extend()",
+  },
+  { name: "a list whose key is a list", schema: keyedList(z.object({ k: z.array(z.int()) }), "k"), says: "key k is an array" },
+  { name: "a format that is nobody's", schema: z.jwt(), says: ".regex()" },
   { name: "more repeats than Go makes", schema: z.string().regex(/^.{0,2048}$/), says: "use .max() for the length" },
   { name: "looking ahead in a pattern", schema: z.string().regex(/^(?!x)/), says: "looking ahead or behind" },
   { name: "ISO durations, whose pattern looks ahead", schema: z.iso.duration(), says: "looking ahead or behind" },
