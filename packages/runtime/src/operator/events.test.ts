@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForbiddenError, TransportError } from "../client/errors.ts";
+import { ApiError, ForbiddenError, TransportError } from "../client/errors.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { Event } from "../objects/kinds/events.ts";
@@ -107,6 +107,22 @@ describe("events", () => {
     expect(events()).toHaveLength(75);
   });
 
+  it("are written in the order in which they were said", async () => {
+    const { recorder, pass, events } = world();
+    const notes = Array.from({ length: 20 }, (_, at) => `step ${at}`);
+    for (const note of notes) recorder.record({ ...raised, note });
+    await pass(60_000);
+    expect(events().map(({ note }) => note)).toEqual(notes);
+  });
+
+  it("A2: wait by the thousand while the API server is slow, and no more than that", async () => {
+    const { recorder, pass, objects, outcomes } = world();
+    objects.before = () => new Promise(() => {});
+    for (let i = 0; i < 1_500; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
+    await pass(0);
+    expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(499);
+  });
+
   it("never hold up or fail whoever records them, even if the API server never answers", async () => {
     const { recorder, pass, objects } = world();
     objects.before = () => new Promise(() => {});
@@ -116,10 +132,15 @@ describe("events", () => {
     expect(objects.calls).toHaveLength(1);
   });
 
-  it("are tried again a few times while nobody answers, then let go and counted", async () => {
+  const status = (code: number) => new ApiError({ attempt: "scripted", status: code, reason: "", message: "" });
+  it.each([
+    { name: "nobody answers", error: new TransportError("connection refused", { outcome: "not-sent" }) },
+    { name: "the server is busy", error: status(429) },
+    { name: "the server is broken", error: status(500) },
+  ])("are tried again a few times while $name, then let go and counted", async ({ error }) => {
     const { recorder, pass, objects, outcomes, events } = world();
     objects.before = () => {
-      throw new TransportError("connection refused", { outcome: "not-sent" });
+      throw error;
     };
     recorder.record(raised);
     await pass(120_000);
