@@ -18,12 +18,15 @@ describe("the runtime as others get it", { timeout: 120_000 }, () => {
     const compiled = spawnSync(join(top, "node_modules/.bin/tsc"), ["--noEmit"], { cwd: project.path, encoding: "utf8" });
     expect(compiled.stdout + compiled.stderr).toBe("");
 
-    // From the tests of one's own, too; and both doors know the same errors and kinds.
+    // From the tests of one's own, too; both doors know the same errors and kinds, and zod is the project's.
     write(
       join(project.path, "doors.ts"),
-      'import { Pod } from "@memhog/runtime";\nimport { aPod } from "@memhog/runtime/testing";\nconsole.log(aPod().kind === Pod.kind);\n',
+      `import { Pod, z } from "@memhog/runtime";
+      import { aPod } from "@memhog/runtime/testing";
+      import * as zod from "zod";
+      console.log(aPod().kind === Pod.kind, z.object === zod.z.object);`,
     );
-    expect(run(project.path, "doors.ts")).toBe("true\n");
+    expect(run(project.path, "doors.ts")).toBe("true true\n");
     expect(run(project.path, "greetings.ts", "--help")).toContain("--install-crds");
 
     // What people get wrong is one line, without a stack.
@@ -52,7 +55,12 @@ describe("the runtime as others get it", { timeout: 120_000 }, () => {
 
   it("its tarball has what the package needs and nothing else", async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "packed-"));
+    mkdirSync(join(folder.path, "dist"));
+    write(join(folder.path, "dist/of-yesterday.js"), "");
     await pack("runtime", folder.path);
+    const { exports, ...manifest } = JSON.parse(readFileSync(join(folder.path, "package.json"), "utf8"));
+    expect(manifest).not.toHaveProperty("devDependencies"); // they are published nowhere
+    expect(exports).toHaveProperty(["./package.json"]);
     const [{ files }] = JSON.parse(
       execFileSync("npm", ["pack", "--dry-run", "--json"], {
         cwd: folder.path,
