@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { objectIn, refusalOf, retryAfterOf } from "./answer.ts";
+import { errorOf, objectIn, refusalOf, retryAfterOf } from "./answer.ts";
 import * as errors from "./errors.ts";
 
 const status = (code: number, reason: string, more: object = {}) =>
@@ -60,11 +60,33 @@ describe("a refusal", () => {
       says: 'answered 502: the page "502: Bad gateway"',
     },
     { what: "half a Status", body: '{"kind":"Status","reason":"Confl', says: '{"kind":"Status"' },
+    { what: "some other JSON", body: '{"kind":"Pod","message":"hm"}', says: '{"kind":"Pod","message":"hm"}' },
     { what: "nothing", body: "", says: "no explanation" },
   ])("goes by its number when the body is $what", ({ body, says }) => {
     const error = refusal(502, body);
     expect(error).toBeInstanceOf(errors.UnavailableError);
     expect(error.message).toContain(says);
+  });
+
+  it.each(cases.filter(({ code, reason }) => reason !== "AlreadyExists" && !(code === 500 && reason === "ServerTimeout")))(
+    "$code alone is a $is.name, too",
+    ({ code, is }) => expect(refusal(code, "<html>").constructor).toBe(is),
+  );
+
+  it("shows the beginning of what it does not understand, on one line", () => {
+    const { message } = refusal(502, `  ${"many\n words ".repeat(1_000)}`);
+    expect(message).toContain(`${"many words ".repeat(30).slice(0, 200)}…`);
+    expect(message.length).toBeLessThan(400);
+  });
+
+  it("of a watch has the number of its Status, or that of a broken server", () => {
+    expect(errorOf("watch pods", { kind: "Status", code: 410, reason: "Expired", message: "too old" } as never)).toMatchObject({
+      status: 410,
+      reason: "Expired",
+    });
+    const least = errorOf("watch pods", { kind: "Status" } as never);
+    expect(least).toMatchObject({ status: 500, reason: "" });
+    expect(least.message).toContain("no explanation");
   });
 
   it("has a code and a name of its own", () => {
@@ -81,6 +103,10 @@ describe("the object in an answer", () => {
 
   it("shows the beginning of what is not JSON, because it is usually a login page", () => {
     expect(() => objectIn("get Pod x", "<html>Sign in</html>")).toThrow(/get Pod x: expected JSON.*<html>Sign in/);
+  });
+
+  it("says that there was nothing, if there was", () => {
+    expect(() => objectIn("get Pod x", " ")).toThrow(/found nothing/);
   });
 
   it("shows nothing of broken JSON, because it may be a Secret", () => {

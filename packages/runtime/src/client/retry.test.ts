@@ -25,6 +25,8 @@ describe("after an answer", () => {
     },
     { name: "a broken server gets a read again", a: attempt("GET"), status: 500, again: true },
     { name: "a broken gateway gets a read again", a: attempt("GET"), status: 502, again: true },
+    { name: "a server that is away gets a read again", a: attempt("GET"), status: 503, again: true },
+    { name: "a gateway that waited too long gets a read again", a: attempt("GET"), status: 504, again: true },
     { name: "a write that failed inside may have been committed", a: attempt("PUT"), status: 500, again: false },
     { name: "a write that timed out inside may have been committed", a: attempt("PATCH"), status: 504, again: false },
     { name: "a conflict is a decision", a: attempt("GET"), status: 409, again: false },
