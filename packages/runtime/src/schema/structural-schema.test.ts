@@ -35,6 +35,59 @@ const cases: readonly Case[] = [
   },
   { name: "z.number().int() is an integer", schema: z.number().int(), crd: int64 },
   {
+    name: "the strictest of several bounds",
+    schema: z.int().min(3).min(1).max(5).max(9),
+    crd: { ...int64, minimum: 3, maximum: 5 },
+  },
+  {
+    name: "the strictest of several bounds, in whatever order",
+    schema: z.number().gt(1).min(2).lt(10).max(9),
+    crd: { type: "number", minimum: 2, maximum: 9 },
+  },
+  {
+    name: "the exclusive one of two equal bounds, in whatever order",
+    schema: z.number().gt(1).min(1).max(10).lt(10),
+    crd: { type: "number", minimum: 1, exclusiveMinimum: true, maximum: 10, exclusiveMaximum: true },
+  },
+  {
+    name: "a bound beyond those of the type says nothing",
+    schema: z
+      .uint32()
+      .min(-1)
+      .max(2 ** 40),
+    crd: { ...int64, minimum: 0, maximum: 4294967295 },
+  },
+  { name: "single precision", schema: z.float32(), crd: { type: "number", format: "float" } },
+  { name: "double precision", schema: z.float64(), crd: { type: "number", format: "double" } },
+  { name: "multiples", schema: z.int().multipleOf(5), crd: { ...int64, multipleOf: 5 } },
+  {
+    name: "the strictest of several lengths",
+    schema: z.string().min(2).min(1).max(5).max(9),
+    crd: { type: "string", minLength: 2, maxLength: 5 },
+  },
+  { name: "a choice of numbers, whole or not", schema: z.literal([1, 1.5]), crd: { type: "number", enum: [1, 1.5] } },
+  { name: "no choice at all", schema: z.literal(true), crd: { type: "boolean", enum: [true] } },
+  { name: "whatever it is", schema: z.any(), crd: { "x-kubernetes-preserve-unknown-fields": true } },
+  { name: "a value that nobody changes here", schema: z.string().readonly(), crd: { type: "string" } },
+  { name: "a default that is checked, too", schema: z.string().prefault("x"), crd: { type: "string", default: "x" } },
+  {
+    name: "a field that may be missing no more",
+    schema: z.object({ a: z.nonoptional(z.string().optional()) }),
+    crd: { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+  },
+  {
+    name: "words that a CRD does not know are left out",
+    schema: z.string().meta({ title: "t", id: "i" }),
+    crd: { type: "string", title: "t" },
+  },
+  { name: "a union of one", schema: z.union([z.string().max(3)]), crd: { type: "string", maxLength: 3 } },
+  {
+    name: "a union is nullable if one of its parts is",
+    schema: z.union([z.string().max(3).nullable(), z.ipv4()]),
+    crd: { type: "string", nullable: true, anyOf: [{ maxLength: 3 }, { format: "ipv4" }] },
+  },
+  { name: "a template", schema: z.templateLiteral(["a", z.string()]), crd: { type: "string", pattern: "^a[\\s\\S]{0,}$" } },
+  {
     name: "an int32 keeps its bounds, which are smaller than JSON's",
     schema: z.int32(),
     crd: { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647 },
@@ -302,6 +355,23 @@ const tree: z.ZodType = z.object({ children: z.lazy(() => z.array(tree)) });
 const refused: readonly { readonly name: string; readonly schema: z.ZodType; readonly says: string }[] = [
   { name: "a discriminated union", schema: z.discriminatedUnion("k", [z.object({ k: z.literal("a") })]), says: "exactlyOneOf" },
   { name: "a union of shapes", schema: z.union([z.object({}), z.string()]), says: "a union of object and string" },
+  { name: "a union of objects", schema: z.union([z.object({ a: z.int() }), z.object({})]), says: "a union of object and object" },
+  { name: "a union of lists", schema: z.union([z.array(z.int()), z.array(z.string())]), says: "a union of array and array" },
+  { name: "a union of anything", schema: z.union([z.any(), z.string()]), says: "a union of anything and string" },
+  { name: "a union with a default inside", schema: z.union([z.string().default("x"), z.ipv4()]), says: "a union of string and" },
+  {
+    name: "an integer with a default, or a string",
+    schema: z.union([z.int().default(3), z.string()]),
+    says: "a union of integer",
+  },
+  { name: "a certain integer or any string", schema: z.union([z.literal(1), z.string()]), says: "a union of integer and string" },
+  {
+    name: "three types, of which two are alike",
+    schema: z.union([z.string().max(1), z.ipv4(), z.int()]),
+    says: "a union of string",
+  },
+  { name: "a default that is no JSON", schema: z.any().default(Symbol("x")), says: "use a JSON value" },
+  { name: "not a number", schema: z.nan(), says: "use another type" },
   { name: "a float or a string", schema: z.union([z.number(), z.string()]), says: "a union of number and string" },
   { name: "refine, which the API server would never hear of", schema: z.string().refine(() => false), says: "rule(schema" },
   { name: "trim, which would change what was written", schema: z.string().trim(), says: "code that changes the value" },
@@ -317,6 +387,9 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "null alone", schema: z.null(), says: ".nullable()" },
   { name: "a nullable enum, whose null no API server takes", schema: z.enum(["a"]).nullable(), says: "a value like None" },
   { name: "a literal that may be null", schema: z.literal(["a", null]), says: "a value like None" },
+  { name: "a literal null", schema: z.literal(null), says: ".nullable()" },
+  { name: "a choice of what JSON has no word for", schema: z.literal(1n), says: "of one type" },
+  { name: "multiples of two numbers", schema: z.int().multipleOf(2).multipleOf(3), says: "common multiple" },
   { name: "a choice of two types", schema: z.literal(["a", 1]), says: "of one type" },
   { name: "custom code", schema: z.custom(() => true), says: "preserveUnknown" },
   { name: "a schema that contains itself", schema: tree, says: "contains itself" },
