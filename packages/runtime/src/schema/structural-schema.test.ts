@@ -391,6 +391,7 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "a choice of what JSON has no word for", schema: z.literal(1n), says: "of one type" },
   { name: "multiples of two numbers", schema: z.int().multipleOf(2).multipleOf(3), says: "common multiple" },
   { name: "a choice of two types", schema: z.literal(["a", 1]), says: "of one type" },
+  { name: "a choice of whole numbers and others", schema: z.literal([1, 2.5]), says: "of one type" },
   { name: "custom code", schema: z.custom(() => true), says: "preserveUnknown" },
   { name: "a schema that contains itself", schema: tree, says: "contains itself" },
   { name: "known fields beside a catchall", schema: z.object({ a: z.string() }).catchall(z.int()), says: "z.record()" },
