@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** Only these doors of our packages exist. */
-const doors = /^@memhog\/(runtime|localcluster|simulator|memhog-operator|hog)(\/testing)?$/;
+const doors = /^@memhog\/(runtime|localcluster|simulator|memhog-operator|hog)(\/testing)?$|^@memhog\/simulator\/simulate$/;
 
 /** The imports of a file: paths below the top for our own files, names for packages. */
 function importsOf(file: string): readonly string[] {
@@ -79,7 +79,10 @@ export function judge(file: string, target: string): readonly string[] {
 
 /** Tests, what they stand on, and the doors for them. */
 function isForTests(path: string): boolean {
-  return /\.(test|fixture)\.ts$|\/testing(\.ts$|\/|$)|\/conformance\/|^bench\//.test(path) || path.endsWith("/vitest-setup.ts");
+  return (
+    /\.(test|fixture)\.ts$|\/testing(\.ts$|\/|$)|\/simulator\/simulate$|\/conformance\/|^bench\//.test(path) ||
+    path.endsWith("/vitest-setup.ts")
+  );
 }
 
 /** packages/runtime/src/x.ts → packages/runtime */

@@ -16,7 +16,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { top } from "./process.ts";
@@ -44,7 +44,7 @@ export async function bundle(name: Package, folder: string): Promise<string> {
   writeFileSync(join(folder, "package.json"), published(readFileSync(join(cwd, "package.json"), "utf8"), doors));
   await using bundled = await rolldown({
     cwd,
-    input: Object.fromEntries(doors.map((file) => [basename(file, ".ts"), file])),
+    input: Object.fromEntries(doors.map((file) => [file.replace(/^src\/(.*)\.ts$/, "$1"), file])),
     platform: "node",
     external: (id) => !/^[./]/.test(id),
   });

@@ -13,7 +13,6 @@ export type { Admission, AdmissionRequest, UserInfo } from "./server/admission.t
 export type { Connect, ConnectCall, Route, ServerCore } from "./server/core.ts";
 export type { ApiRequest, ApiResponse, Handler, Middleware } from "./server/handler.ts";
 export { accelerated } from "./accelerated.ts";
-export { type SimulatedWorld, type SimulateOptions, simulate } from "./simulate.ts";
 export { type Simulator, type SimulatorOptions, type SimulatorPart, startSimulator } from "./simulator.ts";
 export type { Storage } from "./storage/storage.ts";
 export { type BadDay, type BadDaysOptions, letHappen, type RandomDays, randomDays } from "./faults/bad-days.ts";

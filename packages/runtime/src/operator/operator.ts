@@ -74,7 +74,8 @@ export class Operator {
       this.#log.info({}, "stopped");
     } catch (error) {
       this.#isReady.reject(error);
-      if (error !== stop.reason) throw error; // asked to stop while starting: in order
+      if (error !== stop.reason) throw error;
+      this.#log.info({}, "stopped before it was ready"); // asked to: in order
     }
   }
 

@@ -1,6 +1,6 @@
 // Controllers at work in a cluster of their own, for their unit tests: the controllers themselves, with caches, queue, retries and
 // finalizers, and an API server that fills in defaults, checks rules and keeps managed fields as the real one does. No port, no
-// process, and time moves when the test says so.
+// process, and time moves when the test says so. A door of its own: whoever uses it needs no test runner of ours.
 import {
   type AnyResource,
   apiVersionOf,
@@ -15,8 +15,8 @@ import {
   silentLogger,
 } from "@memhog/runtime";
 import { eventually, type Journal, type ManualClock, manualEnvironment, startOperator } from "@memhog/runtime/testing";
-import { type Simulator, startSimulator } from "./simulator.ts";
-import { type WholeCluster, type WholeClusterOptions, wholeCluster } from "./whole-cluster.ts";
+import { type Simulator, startSimulator } from "../simulator.ts";
+import { type WholeCluster, type WholeClusterOptions, wholeCluster } from "../whole-cluster.ts";
 
 export interface SimulateOptions {
   readonly controllers: readonly Controller[];
