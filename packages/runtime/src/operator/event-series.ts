@@ -7,6 +7,7 @@ import type { Environment } from "../concurrency/environment.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
 import type { ObjectReference } from "../objects/kinds/common.ts";
 import type { Event } from "../objects/kinds/events.ts";
+import { dnsSubdomain } from "../objects/names.ts";
 import { formatMicroTime } from "../objects/time.ts";
 
 /** Something worth telling whoever looks at an object with `kubectl describe`. */
@@ -99,7 +100,8 @@ export class EventSeries {
     const { name = "unknown", namespace = "default" } = regarding; // events about cluster-wide objects live in "default"
     const unique = this.#environment.uuid().replaceAll("-", "").slice(0, 16);
     return {
-      metadata: { name: `${name.slice(0, 230)}.${unique}`, namespace },
+      // Not every object has a name that an Event may have: "system:controller" is a role.
+      metadata: { name: dnsSubdomain(`${name.slice(0, 230)}.${unique}`), namespace },
       eventTime: formatMicroTime(this.#environment.clock.now()),
       ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(note) },
       ...{ regarding, ...(related && { related }) },

@@ -3,6 +3,7 @@ import { ApiError, ForbiddenError, TransportError } from "../client/errors.ts";
 import { silentLogger } from "../concurrency/logger.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 import { Event } from "../objects/kinds/events.ts";
+import { isDnsSubdomain } from "../objects/names.ts";
 import { type EventInput, EventSeries, within1KiB } from "./event-series.ts";
 import { type EventOutcome, EventRecorder } from "./events.ts";
 import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
@@ -51,6 +52,16 @@ describe("events", () => {
         reportingInstance: "gordon-1",
       },
     ]);
+  });
+
+  it("have a name that the API server takes, whatever the object is called", async () => {
+    const { recorder, pass, events } = world();
+    for (const name of ["system:controller:gordon", `${"a".repeat(229)}-b`, "x".repeat(253)])
+      recorder.record({ ...raised, regarding: { ...regarding, name } });
+    await pass(0);
+    const names = events().map(({ metadata }) => metadata?.name ?? "");
+    expect(names).toEqual([expect.stringMatching(/^system-controller-gordon\./), expect.anything(), expect.anything()]);
+    expect(names.filter((name) => !isDnsSubdomain(name))).toEqual([]);
   });
 
   it("are one series when the same thing is said again, written at once the first time and then once a minute", async () => {
