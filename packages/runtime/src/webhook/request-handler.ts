@@ -2,7 +2,7 @@
 // what kind of failure it met; anything but 200 means "the webhook failed", and then its failurePolicy applies.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { abortable, DeadlineExceededError, timeoutSignal } from "../concurrency/abort.ts";
+import { abortable, anySignal, DeadlineExceededError, timeoutSignal } from "../concurrency/abort.ts";
 import { BadReviewError, WebhookError } from "./errors.ts";
 import { type Reviewer, reviewersOf } from "./reviews.ts";
 import type { WebhookServerOptions } from "./server.ts";
@@ -28,11 +28,15 @@ class Refused extends WebhookError {
   }
 }
 
+/** The API server waits no longer, for admission as for conversion; who claims to is somebody else. */
+const longestSeconds = 30;
+
 /** Handles requests; `idle` resolves when none is under way. */
 export function requestHandler(options: WebhookServerOptions) {
   const { maxConcurrent = 100, reporter, environment } = options;
   const reviewers = reviewersOf(options.webhooks, (path, error) => reporter?.failed?.(path, error));
   const underWay = new Set<Promise<void>>();
+  const impatient = new AbortController();
 
   async function answer(request: Request, url: URL | null): Promise<Answer> {
     if (url === null) throw new Refused(400, "expected a path");
@@ -41,7 +45,7 @@ export function requestHandler(options: WebhookServerOptions) {
     if (request.method !== "POST") throw new Refused(405, "expected POST", { allow: "POST" });
     // The API server's client waits for as long as Retry-After says and tries again while its own timeout lasts.
     if (underWay.size >= maxConcurrent) throw new Refused(429, "too many reviews at once", { "retry-after": "1" });
-    return { status: 200, body: await review(request, url, reviewer, options) };
+    return { status: 200, body: await review(request, url, reviewer, { ...options, impatient: impatient.signal }) };
   }
 
   async function handleCounted(request: Request, response: Response): Promise<void> {
@@ -49,9 +53,13 @@ export function requestHandler(options: WebhookServerOptions) {
     // A label per path that a stranger tries would never end.
     const path = url !== null && reviewers.has(url.pathname) ? url.pathname : "unknown";
     const begunAt = environment.clock.monotonic();
+    // Heard from the beginning: whoever hangs up before there is an answer, as the API server does after its timeout, does it once.
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    response.once("close", resolve);
     reporter?.started?.(path);
     const outcome = await answer(request, url).catch((error: unknown) => failure(error, () => reporter?.failed?.(path, error)));
-    await send(response, outcome);
+    send(response, outcome);
+    await gone; // the answer has left, or nobody is left to take it
     reporter?.ended?.(path, outcome.status, (environment.clock.monotonic() - begunAt) / 1000);
   }
 
@@ -60,18 +68,29 @@ export function requestHandler(options: WebhookServerOptions) {
       const handled: Promise<void> = handleCounted(request, response).finally(() => underWay.delete(handled));
       underWay.add(handled);
     },
+    /** Waits no longer for bodies that have not come. */
+    hurry(): void {
+      impatient.abort(new Refused(503, "the webhook is stopping"));
+    },
     async idle(): Promise<void> {
       await Promise.allSettled(underWay);
     },
   };
 }
 
+interface ReviewOptions extends WebhookServerOptions {
+  /** Aborts when bodies are not waited for any more. */
+  readonly impatient: AbortSignal;
+}
+
 /** Reads, reviews and answers within the time the API server said it would wait (`?timeout=5s`). */
-async function review(request: Request, url: URL, reviewer: Reviewer, options: WebhookServerOptions): Promise<object> {
-  const { timeoutSeconds = 10, maxBodyBytes = 7 * 1024 * 1024, environment } = options;
-  const seconds = Number(/^(\d+)s$/.exec(url.searchParams.get("timeout") ?? "")?.[1] ?? timeoutSeconds);
+async function review(request: Request, url: URL, reviewer: Reviewer, options: ReviewOptions): Promise<object> {
+  const { timeoutSeconds = 10, maxBodyBytes = 7 * 1024 * 1024, environment, impatient } = options;
+  const asked = Number(/^(\d+)s$/.exec(url.searchParams.get("timeout") ?? "")?.[1] ?? timeoutSeconds);
+  const seconds = Math.min(asked, longestSeconds);
   using limit = timeoutSignal({ clock: environment.clock, timeoutMs: seconds * 1000, what: `review at ${url.pathname}` });
-  const body = await abortable(readBody(request, maxBodyBytes), limit.signal);
+  using reading = anySignal([limit.signal, impatient]);
+  const body = await abortable(readBody(request, maxBodyBytes), reading.signal);
   return await abortable(reviewer(parsed(body), limit.signal), limit.signal);
 }
 
@@ -108,8 +127,7 @@ function failure(error: unknown, report: () => void): Answer {
   return { status: 500, body: "the webhook failed; its log says why" };
 }
 
-/** Resolves when the answer has left, or nobody is left to take it. */
-function send(response: Response, { status, body, headers = {} }: Answer): Promise<void> {
+function send(response: Response, { status, body, headers = {} }: Answer): void {
   const text = typeof body === "string" ? `${body}\n` : JSON.stringify(body);
   const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
   // HTTP/2 knows no Connection header and refuses to send one; there a single stream ends instead.
@@ -122,8 +140,5 @@ function send(response: Response, { status, body, headers = {} }: Answer): Promi
     "content-type": type,
     "content-length": Buffer.byteLength(text),
   });
-  const { promise: gone, resolve } = Promise.withResolvers<void>();
-  response.once("close", resolve);
   response.end(text);
-  return gone;
 }

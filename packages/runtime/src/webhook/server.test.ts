@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, constants } from "node:http2";
 import { Agent, request } from "node:https";
 import { connect } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
-import { systemEnvironment } from "../concurrency/system-environment.ts";
+import { settled, systemEnvironment } from "../concurrency/system-environment.ts";
 import type { Kind } from "../objects/object.ts";
 import { allowed, denied } from "./admission.ts";
 import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
@@ -154,6 +154,23 @@ describe("the webhook server", () => {
     expect((await first).status).toBe(200);
   });
 
+  it("A2: does not count those who hung up before they were answered, over HTTP/2 as the API server does", async () => {
+    const { validator, release, arrived } = held();
+    const ended = Promise.withResolvers<void>();
+    const server = await start({ validator, maxConcurrent: 1, reporter: { ended: (at) => at === path && ended.resolve() } });
+    const session = connectHttp2(`https://localhost:${server.port}`, { ca: authority.certificate });
+    closing.push(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": path });
+    stream.on("error", () => {}).end(review());
+    await arrived;
+    stream.close(constants.NGHTTP2_CANCEL);
+    await once(stream, "close");
+    await call(server, { path: "/elsewhere" }); // by now the server has heard of it
+    release();
+    await ended.promise;
+    expect((await call(server)).status).toBe(200);
+  });
+
   it("stops waiting when the API server does, and tells the function so", async () => {
     const manual = manualEnvironment();
     const { validator, arrived } = held();
@@ -197,6 +214,44 @@ describe("the webhook server", () => {
     await once(silent, "connect");
     expect((await call(server)).status).toBe(200); // whoever came before has been accepted, too
     await server.close();
+  });
+
+  /** A review whose body never comes to its end. */
+  async function unfinished(server: WebhookServer, started: Promise<void>) {
+    const url = {
+      host: "localhost",
+      port: server.port,
+      ca: authority.certificate,
+      path: `${path}?timeout=86400s`,
+      method: "POST",
+    };
+    const sent = request(url);
+    closing.push(() => sent.destroy());
+    sent.on("error", () => {}).write("{");
+    const status = once(sent, "response").then(([response]) => response.statusCode as number);
+    await started;
+    return { status };
+  }
+
+  it("A2: waits for nobody longer than the API server would, whatever they claim", async () => {
+    const manual = manualEnvironment();
+    const started = Promise.withResolvers<void>();
+    const server = await start({ environment: manual, reporter: { started: () => started.resolve() } });
+    const { status } = await unfinished(server, started.promise);
+    await settled();
+    await manual.clock.advance(30_000);
+    expect(await status).toBe(504);
+  });
+
+  it("does not wait for a body that never comes when it closes", async () => {
+    const manual = manualEnvironment();
+    const started = Promise.withResolvers<void>();
+    const server = await start({ environment: manual, reporter: { started: () => started.resolve() } });
+    const { status } = await unfinished(server, started.promise);
+    const closed = server.close();
+    await manual.clock.advance(1_000);
+    await closed;
+    expect(await status).toBe(503);
   });
 
   it("counts each review by path and status, strangers' paths as one", async () => {

@@ -84,13 +84,18 @@ export class WebhookServer {
     this.#server?.setSecureContext({ cert: shown.certificate, key: shown.key });
   }
 
-  /** Takes no new connections, lets reviews under way finish (each is bounded), then hangs up. */
+  /**
+   * Takes no new connections, lets reviews under way finish (each is bounded), then hangs up. A body that does not come within
+   * a second is nobody's who waits for us: the API server sends all of it at once.
+   */
   async close(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
     const closed = new Promise((resolve) => server.close(resolve));
     for (const session of this.#sessions) session.close();
+    const calm = this.#options.environment.clock.after(1_000, () => this.#handler.hurry());
     await this.#handler.idle();
+    calm();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
