@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../concurrency/logger.ts";
+import { type Logger, silentLogger } from "../concurrency/logger.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
 import { controller } from "../controller/controller.ts";
 import { done } from "../controller/outcome.ts";
@@ -52,13 +52,18 @@ describe("an operator that starts", () => {
   });
 
   it("says that it will not be ready when it is asked to stop before", async () => {
-    const { api, clock, begin, until, made, process } = world({ controllers: [new Held().controller] });
+    const said: string[] = [];
+    const log: Logger = { ...silentLogger, info: (_fields, message) => said.push(message), child: () => log };
+    const { api, clock, begin, until, made, process, run } = world({ controllers: [new Held().controller], log });
     api.refuse = () => new Error("connection refused");
     begin();
     await until(() => api.calls.length > 0);
     process.sigterm();
     await clock.advance(0);
     await expect(made.ready).rejects.toThrow("asked to stop");
+    await clock.advance(30_000);
+    await until(() => run.state === "ended");
+    expect(said.at(-1)).toBe("stopped");
   });
 
   it("serves metrics of its owner's among its own", async () => {

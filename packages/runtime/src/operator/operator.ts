@@ -71,12 +71,11 @@ export class Operator {
     const stop = this.#whenAskedToStop(signal);
     try {
       await this.#startWorkAndStop(stop);
-      this.#log.info({}, "stopped");
     } catch (error) {
       this.#isReady.reject(error);
-      if (error !== stop.reason) throw error;
-      this.#log.info({}, "stopped before it was ready"); // asked to: in order
+      if (error !== stop.reason) throw error; // asked to stop before it came to work: in order
     }
+    this.#log.info({}, "stopped");
   }
 
   async #startWorkAndStop(stop: AbortSignal): Promise<void> {
