@@ -31,7 +31,7 @@ const pollMs = 100;
  * which is a moment after the server says that they are established ("storage is (re)initializing"). Those with a conversion
  * are not listed: they may need whoever waits here.
  *
- * @throws CrdNotEstablishedError if one is refused its names, is being deleted, or takes longer than `timeoutMs`
+ * @throws CrdNotEstablishedError if one is refused its names or is being deleted; DeadlineExceededError after `timeoutMs`
  */
 export async function installCrds(
   client: Pick<Client, "apply" | "get" | "list">,

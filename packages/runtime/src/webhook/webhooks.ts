@@ -99,7 +99,8 @@ export function validate<T extends KubernetesObject>(
       const pending = { ...request, signal } as PendingWrite<T>;
       const old = pending.oldObject ?? undefined;
       const object = pending.object ?? old;
-      // A CONNECT (exec, proxy) or a delete of a whole collection has no object; there is nothing for a validator to see.
+      // A delete of a whole collection asks for each of its objects, and a CONNECT shows its options (PodExecOptions). What shows
+      // nothing at all leaves a validator nothing to see.
       if (object === undefined) return responseOf(request.uid, allowed());
       return responseOf(request.uid, await validator(object, old, pending));
     },
