@@ -414,15 +414,24 @@ describe("W1: a cache and our own writes", () => {
   });
 
   it("C2: lists again if it is asked to during a listing, which may have begun too early", async () => {
-    await using world = following();
-    let reached: Promise<void> | undefined;
-    world.api.refuse = () => {
-      reached ??= world.cache.whenReached(world.cache.unknown(ref("a")));
-      return undefined;
+    const client: CacheOptions<ConfigMap>["client"] = {
+      list: () => expect.unreachable(),
+      async *watch(kind, options) {
+        await world.clock.sleep(1_000, options?.signal);
+        yield* world.api.watch(kind, options);
+      },
     };
+    await using world = following({ client });
     await world.start();
-    await reached;
-    expect(world.api.calls).toEqual(["stream configmaps", "stream configmaps"]);
+    await world.clock.advance(500);
+    let isReached = false;
+    world.cache.whenReached(world.cache.unknown(ref("a"))).then(() => {
+      isReached = true;
+    });
+    await world.clock.advance(600);
+    expect([world.cache.synced, isReached]).toEqual([true, false]);
+    await world.clock.advance(1_000);
+    expect([isReached, world.api.calls]).toEqual([true, ["stream configmaps", "stream configmaps"]]);
   });
 
   it("does not wait for what it does not follow", async () => {

@@ -12,10 +12,11 @@ import { ScriptedApi } from "./scripted-api.fixture.ts";
 function following(kind: View<ConfigMap> = ConfigMap, namespaces: readonly string[] | "all" = "all") {
   const api = new ScriptedApi();
   const scans: ScanOptions[] = [];
-  const world = { breakAfter: Number.POSITIVE_INFINITY };
+  const world = { breakAfter: Number.POSITIVE_INFINITY, takesMs: 0 };
   const scan: NonNullable<Client["scan"]> = async (scanned, take, options = {}) => {
     const { knownFieldsOnly, namespace, labelSelector } = options;
     scans.push({ knownFieldsOnly, namespace, labelSelector });
+    if (world.takesMs > 0) await environment.clock.sleep(world.takesMs, options.signal);
     const { items, metadata } = await api.list(scanned, { namespace });
     for (const item of items.slice(0, world.breakAfter)) take(options.project?.(item) ?? item);
     if (items.length > world.breakAfter) throw new BrokenStreamError("cut");
@@ -53,15 +54,17 @@ describe("a cache of a client that can scan", () => {
 
   it("C2: scans again if it is asked to during a scan, which may have begun too early", async () => {
     await using world = following();
-    let reached: Promise<void> | undefined;
-    world.api.refuse = () => {
-      reached ??= world.cache.whenReached(world.cache.unknown({ namespace: "home", name: "a" }));
-      return undefined;
-    };
+    world.takesMs = 1_000;
     world.cache.start();
-    await world.clock.advance(0);
-    await reached;
-    expect(world.api.calls.slice(0, 2)).toEqual(["list configmaps", "list configmaps"]);
+    await world.clock.advance(500);
+    let isReached = false;
+    world.cache.whenReached(world.cache.unknown({ namespace: "home", name: "a" })).then(() => {
+      isReached = true;
+    });
+    await world.clock.advance(600);
+    expect([world.cache.synced, isReached]).toEqual([true, false]);
+    await world.clock.advance(1_000);
+    expect([isReached, world.api.calls.slice(0, 2)]).toEqual([true, ["list configmaps", "list configmaps"]]);
   });
 
   it("W3: streams the list if the scan is cut, is not synced meanwhile, and scans again the next time", async () => {
