@@ -4,7 +4,7 @@ import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
 import { Namespace } from "../objects/kinds/core/namespace.ts";
 import { Node } from "../objects/kinds/core/node.ts";
 import { Pod } from "../objects/kinds/core/pod.ts";
-import type { Kind } from "../objects/object.ts";
+import { type Kind, keyOf } from "../objects/object.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { child, type DesiredChild, hashAnnotation } from "./children.ts";
 import { controller } from "./controller.ts";
@@ -175,7 +175,7 @@ describe("children", () => {
     { name: "cluster", kind: Node as Kind as typeof ConfigMap, namespace: undefined },
   ])("that change hands wake the owner that they have and the one that they had: owners of a $name", async (row) => {
     const { kind, namespace } = row;
-    await using at = await atWork((ran) => controller(kind, { owns: [Secret] }, async ({ name }) => noted(ran, name)));
+    await using at = await atWork((ran) => controller(kind, { owns: [Secret] }, async (own) => noted(ran, keyOf(own))));
     const owners = ["a", "b"].map((name) =>
       at.api.put(kind, { metadata: namespace === undefined ? { name } : { name, namespace } }),
     );
@@ -189,7 +189,7 @@ describe("children", () => {
     at.ran.length = 0;
     at.api.put(Secret, ownedBy(owners[1]));
     await at.clock.advance(0);
-    expect(at.ran.toSorted()).toEqual(["a", "b"]);
+    expect(at.ran.toSorted()).toEqual(owners.map(({ metadata }) => keyOf(metadata)));
   });
 
   it("E1: are written once if the server makes something else of them", async () => {

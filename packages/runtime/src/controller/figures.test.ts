@@ -11,7 +11,8 @@ function counting() {
   const counts: Record<string, number> = {};
   const gauges = new Map<string, () => number>();
   const add = (name: string, labels: object, by = 1) => {
-    const { result = "" } = labels as { result?: string };
+    const { result = "", controller } = labels as { result?: string; controller?: string };
+    expect(controller).toBe("configmap");
     const key = `${name} ${result}`.trim();
     counts[key] = (counts[key] ?? 0) + by;
   };

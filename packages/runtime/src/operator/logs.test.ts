@@ -65,6 +65,13 @@ describe("logs", () => {
     expect(line).not.toContain("canary");
   });
 
+  it("print what only has a name among other things as it is, and end where something contains itself", () => {
+    const loop: unknown[] = [];
+    loop.push(loop);
+    const { image, round } = parsed({}, (log) => log.info({ image: { name: "web", size: 3 }, round: loop }, "x"));
+    expect([image, round]).toEqual([{ name: "web", size: 3 }, [[[[["…"]]]]]]);
+  });
+
   it("hide a field called token also inside another", () => {
     expect(parsed({}, (log) => log.info({ sent: { headers: [{ token: "canary" }] } }, "x")).sent).toEqual({
       headers: [{ token: "[hidden]" }],

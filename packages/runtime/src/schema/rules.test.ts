@@ -20,7 +20,8 @@ describe("a rule", () => {
     { value: { url: "u" }, good: true },
     { value: { secret: "s", url: "u" }, good: false },
   ])("that exactly one field is set is held on our side, too: $value", ({ value, good }) => {
-    const source = exactlyOneOf(z.object({ secret: z.string().optional(), url: z.string().optional() }), "secret", "url");
+    const field = z.string().optional();
+    const source = exactlyOneOf(z.object({ secret: field, url: field, file: field }), "secret", "url", "file");
     expect(source.safeParse(value).success).toBe(good);
   });
 });

@@ -109,13 +109,17 @@ describe("a conversion", () => {
     });
     const reported: unknown[] = [];
     const answer = answerConversion(
-      { uid: "7", desiredAPIVersion: "operator.prgcont.cz/v1", objects: [gordon("v1alpha1", {})] },
+      {
+        uid: "7",
+        desiredAPIVersion: "operator.prgcont.cz/v1",
+        objects: [{ ...gordon("v1alpha1", {}), metadata: { namespace: "home", name: "g" } }],
+      },
       [buggy],
       (error) => reported.push(error),
     );
     expect(answer.result).toEqual({
       status: "Failure",
-      message: "expected to convert Gordon g from v1alpha1 to v1, found that this step fails; the operator's log says why",
+      message: "expected to convert Gordon home/g from v1alpha1 to v1, found that this step fails; the operator's log says why",
     });
     expect(reported).toMatchObject([{ code: "WEBHOOK_CONVERSION", cause: bug }]);
   });

@@ -156,6 +156,33 @@ describe("webhooks that are served", () => {
     await running.close();
   });
 
+  it("show each new certificate at once where trust is somebody else's business", async () => {
+    const [old, next] = [authority(), authority()];
+    const { source, give } = byHand(signedBy(old));
+    const options = { webhooks, certificates: source, environment: manualEnvironment(), host: "127.0.0.1", port: 0 };
+    const running = await serveWebhooks(options, new AbortController().signal);
+    give(signedBy(next));
+    for (let turns = 0; turns < 50; turns += 1) await settled();
+    expect(await isTrusted(running.port, next)).toBe(true);
+    await running.close();
+  });
+
+  it("stop also while the next certificate cannot be made trusted, and leave nothing behind", async () => {
+    const objects = new ObjectsInMemory();
+    const environment = manualEnvironment({ now: real.clock.now() });
+    const { source, give } = byHand(signedBy(authority()));
+    const trust = { client: objects.client, name: "gordon" };
+    const options = { webhooks, certificates: source, environment, host: "127.0.0.1", port: 0, trust };
+    const running = await serveWebhooks(options, new AbortController().signal);
+    objects.before = () => {
+      throw new Error("connection refused");
+    };
+    give(signedBy(authority()));
+    await environment.clock.advance(10_000);
+    await running.close();
+    expect(environment.clock.pending).toBe(0);
+  });
+
   it("are not missed by who is asked to stop while there is no certificate", async () => {
     const asked = new AbortController();
     const environment = manualEnvironment();
