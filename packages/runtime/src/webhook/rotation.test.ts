@@ -30,6 +30,19 @@ describe("the rotation of certificates", () => {
     expect(covers(state.serving.certificate, options.names)).toBe(true);
   });
 
+  it("makes a certificate of 90 days under an authority of ten years unless told otherwise, and never one that outlives its authority", async () => {
+    const { look } = world();
+    const lifeOf = ({ certificate }: { certificate: string }) => {
+      const { fromMs, untilMs } = validityOf(certificate);
+      return Math.round((untilMs - fromMs) / day);
+    };
+    const usual = rotated(undefined, { name: "gordon", names: options.names }, manualEnvironment());
+    expect([usual.authorities[0], usual.serving].map((each) => each && lifeOf(each))).toEqual([3650, 90]);
+    const { authorities, serving } = look(undefined, { ...options, servingLifetimeMs: 900 * day });
+    const [authority] = authorities;
+    expect(validityOf(serving.certificate).untilMs).toBe(validityOf(authority?.certificate ?? "").untilMs);
+  });
+
   it("leaves everything alone while it is young: the very same value", async () => {
     const { look, pass } = world();
     const state = look();
