@@ -4,10 +4,12 @@ import {
   child,
   condition,
   controller,
+  crdOf,
   Deployment,
   declarative,
   defineResource,
   done,
+  dynamicKind,
   minutes,
   PermanentError,
   Pod,
@@ -136,6 +138,28 @@ describe("controllers, simulated", () => {
     });
     await using _world = await simulate({ controllers: [look], objects: [aPod({ metadata: { namespace: "elsewhere" } })] });
     expect(seen).toEqual(["Running"]);
+  });
+
+  const Tunnel = dynamicKind({ group: "vpn.example.com", version: "v1", kind: "Tunnel", plural: "tunnels", namespaced: true });
+  const looking = (seen: string[]) =>
+    controller(Tunnel, { reports: false }, async ({ name }) => {
+      seen.push(name);
+      return done();
+    });
+
+  it("work on kinds that somebody else defines", async () => {
+    const seen: string[] = [];
+    const spec = z.object({}).loose();
+    const { group, version, kind } = Tunnel;
+    const crds = [crdOf(defineResource({ group, version, kind, spec }))];
+    await using _world = await simulate({ controllers: [looking(seen)], crds, objects: [anObject(Tunnel, { spec: {} })] });
+    expect(seen).toEqual(["example"]);
+  });
+
+  it("say what is missing if they can never begin", async () => {
+    await expect(simulate({ controllers: [looking([])] })).rejects.toThrow(
+      "ready within a minute, found the API server serves no tunnels.vpn.example.com in v1: its CRD is missing",
+    );
   });
 
   it("are given no objects that they could never see", async () => {

@@ -6,10 +6,13 @@ import {
   apiVersionOf,
   type Client,
   type Controller,
+  CustomResourceDefinition,
+  hasCondition,
   installCrds,
   type Kind,
   type KubernetesObject,
   type Logger,
+  minutes,
   Namespace,
   ServiceAccount,
   silentLogger,
@@ -22,6 +25,8 @@ export interface SimulateOptions {
   readonly controllers: readonly Controller[];
   /** What is there before they begin, of kinds that they declare. Namespaces need not be named. @default nothing */
   readonly objects?: readonly KubernetesObject[];
+  /** Kinds that somebody else defines and the controllers use; their own are there anyway. @default none */
+  readonly crds?: readonly CustomResourceDefinition[];
   /** Nodes make Deployments into pods that run. @default the API server and the controllers of Kubernetes, without nodes */
   readonly cluster?: WholeClusterOptions;
   /** For chance: the same seed tells the same story. @default 1 */
@@ -49,7 +54,7 @@ export interface SimulatedWorld extends AsyncDisposable {
  *     const { data } = await world.client.get(ConfigMap, { namespace: "default", name: "greeting-example" });
  */
 export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
-  const { controllers, objects = [], seed } = options;
+  const { controllers, objects = [], crds = [], seed } = options;
   const kinds = controllers.flatMap(({ grants }) => grants.map(({ kind }) => kind));
   const known = objects.map((object) => ({ object, kind: kindOf(object, kinds) }));
   const environment = manualEnvironment(seed === undefined ? {} : { seed });
@@ -59,12 +64,14 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
   const simulator = starting.use(await startSimulator({ environment, parts: cluster }));
   const client = simulator.client();
   await whileTimeGoes(clock, installCrds(client, [...new Set(kinds.filter(isResource))], { clock }));
+  for (const crd of crds) await define(client, crd, clock);
   await putAll(client, clock, known);
   const errors: unknown[] = [];
+  const warnings: string[] = [];
   const { transport } = simulator;
-  const log = writingErrors(errors);
+  const log = writingDown(errors, warnings);
   const operator = starting.use(await startOperator({ name: "simulated", controllers, transport, environment, log }));
-  await whileTimeGoes(clock, operator.ready);
+  await whileTimeGoes(clock, operator.ready, () => warnings.join("; "));
   await clock.advance(0);
   const running = starting.move();
   return {
@@ -78,24 +85,33 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
   };
 }
 
-/** Some things at the start wait for a moment. */
-async function whileTimeGoes(clock: ManualClock, what: Promise<unknown>): Promise<void> {
+/** Some things at the start wait for a moment. If it is more than that, they wait for something that never comes. */
+async function whileTimeGoes(clock: ManualClock, what: Promise<unknown>, found = () => "nothing"): Promise<void> {
+  const until = clock.monotonic() + minutes(1);
   let over = false;
   const ended = what.finally(() => {
     over = true;
   });
   ended.catch(() => {}); // it is thrown below
-  while (!over) await clock.advance(10);
+  while (!over && clock.monotonic() < until) await clock.advance(10);
+  if (!over) throw new Error(`simulate: expected the controllers to be ready within a minute, found ${found()}`);
   await ended;
 }
 
-function writingErrors(errors: unknown[]): Logger {
+function writingDown(errors: unknown[], warnings: string[]): Logger {
   const log: Logger = {
     ...silentLogger,
     error: (fields) => errors.push("err" in fields ? fields.err : fields),
+    warn: (_fields, message) => warnings.push(message),
     child: () => log,
   };
   return log;
+}
+
+async function define(client: Client, crd: CustomResourceDefinition, clock: ManualClock): Promise<void> {
+  const { metadata } = await client.create(CustomResourceDefinition, crd);
+  const look = () => client.get(CustomResourceDefinition, { name: metadata.name });
+  await eventually(look, ({ status }) => hasCondition(status?.conditions, "Established"), { clock });
 }
 
 function isResource(kind: Kind): kind is Kind & AnyResource {
