@@ -5,6 +5,7 @@ import { NoBinariesError, UnknownVersionError } from "../errors.ts";
 import { silent } from "../progress.ts";
 import { findBinaries } from "./binaries.ts";
 import { publish, releaseSite } from "./fixtures/release-site.ts";
+import { temporaryFolder } from "./fixtures/temporary.ts";
 
 it("returns exactly the binaries asked for", async () => {
   await using site = await releaseSite();
@@ -32,14 +33,15 @@ it("prefers the environment to the cache, and the cache to the release", async (
 it("says what was tried, why each failed and what can be done, on a machine without network and without Go", async () => {
   const site = await releaseSite();
   await site[Symbol.asyncDispose](); // nobody listens at its address any more
-  const env = { ...site.env, LOCALCLUSTER_GO: undefined, PATH: "/nowhere" };
+  await using cache = await temporaryFolder(); // that of the site is gone with it
+  const env = { ...site.env, LOCALCLUSTER_CACHE: cache.path, LOCALCLUSTER_GO: undefined, PATH: "/nowhere" };
   const failure = await findBinaries(["kube-apiserver"], { env, progress: silent, kubernetes: "1.37" }).catch((error) => error);
   expect(failure).toBeInstanceOf(NoBinariesError);
   expect(failure.code).toBe("NO_BINARIES");
   expect(
     failure.message
       .replaceAll(site.url, "<site>")
-      .replaceAll(site.cache, "<cache>")
+      .replaceAll(cache.path, "<cache>")
       .replace(/(ECONNREFUSED) .*/, "$1")
       .replace(/amd64|arm64/, "<arch>"),
   ).toBe(`kube-apiserver 1.37.1 is not on this machine, and could not be made.
