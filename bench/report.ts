@@ -1,19 +1,19 @@
-// How every bench reports: figures with their conditions, as a table for people or one JSON array for scripts.
+// Reports benchmark results with their conditions, as a table for people or as one JSON array for scripts.
 import { cpus, totalmem } from "node:os";
 
-/** One thing measured. A ratio with its peers from the same run says more than a number from this machine. */
+/** One measurement. The ratio to its peers in the same run is more meaningful than the absolute number. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly ours: number;
-  /** The same thing measured of others in the same run. */
+  /** The same measurement of other runtimes in the same run. */
   readonly peers: Readonly<Record<string, number>>;
-  /** What we want, in words ("≤ 20", "≥ 4 × client-node"); absent where there is no goal, only curiosity. */
+  /** The goal as text ("≤ 20", "≥ 4 × client-node"); absent if there is none. */
   readonly goal?: string;
   readonly holds?: boolean;
 }
 
-/** Where the figures were taken; a number without it means nothing. */
+/** The conditions of the measurement. */
 export function conditions(extra: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   return {
     node: process.version,
@@ -22,7 +22,7 @@ export function conditions(extra: Readonly<Record<string, string>> = {}): Readon
   };
 }
 
-/** Prints the figures: with `--json` in the arguments one array, otherwise a table under its conditions. */
+/** Prints the measurements: one JSON array with `--json`, otherwise a table below its conditions. */
 export function report(title: string, figures: readonly Figure[], where = conditions()): void {
   if (process.argv.includes("--json")) {
     console.log(JSON.stringify(figures));
@@ -42,11 +42,11 @@ export function report(title: string, figures: readonly Figure[], where = condit
   const line = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   console.log(`## ${title}\n`);
   for (const [name, value] of Object.entries(where)) console.log(`- ${name}: ${value}`);
-  console.log(`\n${line(header)}\n${line(widths.map((width) => "-".repeat(width)))}`); // as the formatter wants it in docs/
+  console.log(`\n${line(header)}\n${line(widths.map((width) => "-".repeat(width)))}`); // the format that the formatter uses in docs/
   for (const row of rows) console.log(line(row));
 }
 
-/** The value below which this share of the samples lies (0.5 = median). */
+/** The value below which this share of the samples is (0.5 = median). */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

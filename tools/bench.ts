@@ -1,5 +1,5 @@
-// npm run bench -- NAME [--json] [arguments…]: runs bench/NAME/main.ts and prints what it measured.
-// A bench prints progress on stderr and, as its last word on stdout, the table (or with --json the figures).
+// npm run bench -- NAME [--json] [arguments…]: runs bench/NAME/main.ts. A benchmark prints its progress to stderr, and a
+// table (or JSON, with --json) to stdout.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run, top } from "./process.ts";

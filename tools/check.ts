@@ -1,4 +1,4 @@
-// npm run check: everything that can be said about the tree without running it. Each step is one tool and one question.
+// npm run check: all static checks. Each step runs one tool.
 import { spawn } from "node:child_process";
 import { top } from "./process.ts";
 
@@ -6,7 +6,7 @@ interface Step {
   readonly question: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** What to do about a failure, where the tool does not say. */
+  /** How to fix a failure, where the tool does not say. */
   readonly remedy?: string;
 }
 
@@ -15,11 +15,11 @@ const steps: readonly Step[] = [
     question: "formatted and linted",
     command: "biome",
     args: ["check", "."],
-    remedy: "npx biome check --write . mends most of it",
+    remedy: "npx biome check --write . fixes most of it",
   },
   { question: "types", command: "tsc", args: ["--noEmit"] },
-  { question: "arrows", command: "node", args: ["tools/arrows.ts"] },
-  { question: "nothing dead", command: "knip", args: ["--no-progress", "--no-config-hints"] },
+  { question: "imports", command: "node", args: ["tools/check-imports.ts"] },
+  { question: "dead code", command: "knip", args: ["--no-progress", "--no-config-hints"] },
 ];
 
 const results = await Promise.all(steps.map(async (step) => ({ step, ...(await quietly(step.command, step.args)) })));
@@ -31,7 +31,7 @@ for (const { step, code, output, seconds } of results) {
 }
 process.exit(results.every(({ code }) => code === 0) ? 0 : 1);
 
-/** Runs a tool and keeps what it prints, to be shown only when it has something to complain about. */
+/** Runs a tool and returns its output, which is printed only if the tool fails. */
 async function quietly(command: string, args: readonly string[]): Promise<{ code: number; output: string; seconds: number }> {
   const since = performance.now();
   const child = spawn(command, args, { cwd: top, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,4 +1,4 @@
-// A vitest reporter that ends every run on one line a person and a script can read: "12 passed, 0 failed, 1 skipped".
+// A vitest reporter that ends every run with one line for people and scripts: "12 passed, 0 failed, 1 skipped".
 import type { Reporter, TestModule } from "vitest/node";
 
 export default class ClosingLine implements Reporter {
@@ -8,11 +8,11 @@ export default class ClosingLine implements Reporter {
       const tests = [...module.children.allTests()];
       for (const test of tests)
         count[test.result().state === "pending" ? "failed" : (test.result().state as keyof typeof count)] += 1;
-      // A file that breaks before its first test has no test that could fail.
+      // A file that fails to load has no tests that could fail.
       if (tests.every((test) => test.result().state !== "failed") && !module.ok()) count.failed += 1;
     }
     count.failed += errors.length;
-    // After the default reporter's summary, which is written in this same turn.
+    // On exit, to print after the summary of the default reporter.
     process.on("exit", () => console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`));
   }
 }

@@ -1,10 +1,10 @@
-// The command line of localcluster as people type it, with a state folder of its own; what a test leaves running goes with it.
+// Runs the localcluster command line with its own state folder. Disposing of the fixture stops what the test started.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, systemEnvironment } from "@memhog/runtime";
+import { createClient, loadConfig, systemEnvironment } from "@memhog/runtime";
 
 export interface CommandLine extends AsyncDisposable {
   readonly home: string;
@@ -31,4 +31,5 @@ export async function commandLine(): Promise<CommandLine> {
   return { home, run, [Symbol.asyncDispose]: close };
 }
 
-export const clientOf = (kubeconfig: string) => connect({ environment: systemEnvironment(), kubeconfig });
+export const clientOf = async (kubeconfig: string) =>
+  createClient({ config: await loadConfig({ kubeconfig }), environment: systemEnvironment() });

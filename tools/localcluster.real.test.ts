@@ -11,7 +11,7 @@ const deployment = {
   spec: { replicas: 10, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
 };
 
-it("simulated nodes join a real control plane, and its scheduler fills them (real Kubernetes: it is the scheduler's)", async () => {
+it("simulated nodes join a real control plane, and its scheduler places pods on them (needs a real kube-scheduler)", async () => {
   await using shell = await commandLine();
   const kubeconfig = join(shell.home, "kubeconfig");
   const started = await shell.run("up", "--nodes", "simulated=3", "--kubeconfig", kubeconfig);
@@ -22,7 +22,7 @@ it("simulated nodes join a real control plane, and its scheduler fills them (rea
     () => client.get(Deployment, deployment.metadata),
     ({ status }) => status?.readyReplicas === 10,
   );
-  // Four CPUs each: ten pods of one CPU need all three.
+  // Each node has four CPUs, so ten pods of one CPU need all three nodes.
   const { items } = await client.list(Pod, { namespace: "default" });
   expect(new Set(items.map(({ spec }) => spec.nodeName))).toEqual(new Set(["node-1", "node-2", "node-3"]));
   expect((await shell.run("status")).out).toMatch(/^default +running +1\.\d+\.\d+ +simulated=3 /m);

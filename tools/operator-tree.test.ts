@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeOperatorTree } from "./operator-tree.ts";
 
-it("what the image has in /app runs with nothing else around, and strips no types", { timeout: 120_000 }, async () => {
+it("the operator tree runs without the repository, as plain JavaScript", { timeout: 120_000 }, async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "operator-tree-"));
   const tree = join(folder.path, "app");
   await writeOperatorTree(tree);

@@ -1,11 +1,11 @@
-// The memhog-operator as a folder that Node can run with nothing else around: what the image has in /app. The Dockerfile of
-// operators/memhog makes it so, and the tests on a real node do (without Docker), so both run the same files.
+// Builds memhog-operator as a self-contained folder: /app of the image. The Dockerfile of operators/memhog and the tests
+// on a real node both use it, so they run the same files.
 //
 //     node tools/operator-tree.ts FOLDER && node FOLDER/src/main.js --help
 //
-//   FOLDER/src                          the operator, in plain JavaScript: a process that strips types as it starts holds 25 MiB more
-//   FOLDER/node_modules/@memhog/runtime  the runtime as others get it, one file for a door (pack.ts)
-//   FOLDER/node_modules/…                what the two need, without what only people and compilers read
+//     FOLDER/src                            the operator as plain JavaScript: type stripping at startup costs 25 MiB of memory
+//     FOLDER/node_modules/@memhog/runtime   the published runtime, one file per entry point (pack.ts)
+//     FOLDER/node_modules/…                 their dependencies, without files that are not needed at run time
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { bundle } from "./pack.ts";
@@ -15,11 +15,11 @@ import { toJavaScript } from "./strip-types.ts";
 const operator = "operators/memhog";
 const runtime = "packages/runtime";
 
-/** Writes the tree; what was in the folder goes. */
+/** Writes the tree. Deletes the previous content of the folder. */
 export async function writeOperatorTree(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   writePackage(operator, folder);
-  await bundle("runtime", join(folder, "node_modules/@memhog/runtime"));
+  for (const name of ["runtime", "kit"] as const) await bundle(name, join(folder, "node_modules/@memhog", name));
   for (const name of modulesNeeded()) {
     const from = join(top, "node_modules", name);
     cpSync(from, join(folder, "node_modules", name), {
@@ -29,7 +29,7 @@ export async function writeOperatorTree(folder: string): Promise<void> {
   }
 }
 
-/** One of our packages, as JavaScript. */
+/** Writes one of our packages as JavaScript. */
 function writePackage(from: string, to: string): void {
   const exclude = (path: string | { readonly name: string }) =>
     /node_modules|\.(test|fixture)\.ts$/.test(typeof path === "string" ? path : path.name);
@@ -44,13 +44,13 @@ function writePackage(from: string, to: string): void {
   }
 }
 
-/** What Node has to know of a package. */
+/** The fields of package.json that Node needs. */
 function described(source: Buffer): string {
   const { name, version, type, exports = {} } = JSON.parse(source.toString());
   return `${JSON.stringify({ name, version, type, exports }, undefined, 2).replaceAll(/\.ts"/g, '.js"')}\n`;
 }
 
-/** The dependencies of both, and theirs; all at the top of node_modules, or inside the package that needs them. */
+/** The dependencies of both packages, transitively. Each is at the top of node_modules or inside the package that needs it. */
 function modulesNeeded(): ReadonlySet<string> {
   const known = new Set<string>();
   const visit = (folder: string) => {
@@ -66,7 +66,7 @@ function modulesNeeded(): ReadonlySet<string> {
   return known;
 }
 
-/** Declarations, maps, sources of what is there as JavaScript, words. */
+/** Whether the file is not needed at run time: declarations, source maps, TypeScript sources, documentation. */
 function isForReaders(path: string): boolean {
   return /\.(ts|cts|mts|map|md|flow)$|^\/(test|tests|docs|benchmarks|examples|src\/(?!.*\.js$))(\/|$)/.test(path);
 }

@@ -1,5 +1,5 @@
-// Properties throw dice: at home on each run anew, so that they find something; on CI always the same, so that what lands does
-// not depend on luck. A counterexample that is found at home becomes a test with a name, beside the property.
+// Property tests use random seeds locally, to find new failures, and fixed seeds on CI, so that CI is deterministic. If
+// you find a counterexample locally, add it as a named test beside the property.
 import fc from "fast-check";
 
 if (process.env.CI) fc.configureGlobal({ seed: 20_170_317 });

@@ -1,13 +1,14 @@
-// The simulator as a program, for `npm run localcluster -- up --simulated` and `--nodes simulated=20`. It writes what it is up to
-// to its output, which is its log, and runs until it is told to end.
+// Runs the simulator as a program, for `npm run localcluster -- up --simulated` and `--nodes simulated=20`. It logs to
+// stdout and runs until it receives a signal.
 //
-//     node tools/simulator.ts cluster --kubeconfig FILE --nodes N [--port PORT]   a cluster; writes FILE once it answers
+//     node tools/simulator.ts cluster --kubeconfig FILE --nodes N [--port PORT]   a cluster; writes FILE once it is ready
 //     node tools/simulator.ts nodes --kubeconfig FILE --nodes N                   nodes that join the cluster of FILE
 //     … --prometheus-port PORT --scrape-interval 5s                               and a Prometheus that scrapes them
 import { rename, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { connect, parseDuration, systemEnvironment } from "@memhog/runtime";
-import { joinHollowNodes, startSimulator, wholeCluster } from "@memhog/simulator";
+import { createClient, loadConfig, systemEnvironment } from "@memhog/runtime";
+import { parseDuration } from "@memhog/runtime/objects";
+import { fullCluster, joinHollowNodes, startSimulator } from "@memhog/simulator";
 
 const flags = ["kubeconfig", "nodes", "port", "prometheus-port", "scrape-interval"] as const;
 const { values, positionals } = parseArgs({
@@ -29,9 +30,9 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
 
 async function startCluster(): Promise<AsyncDisposable> {
   const http = { tls: true, port: Number(text("port") ?? 0) };
-  const parts = wholeCluster({ nodes: { count }, ...(scrapes && { prometheus }) });
-  const simulator = await startSimulator({ environment, http, parts });
-  // As a whole, under its name: whoever waits for the file must not read half of it.
+  const components = fullCluster({ nodes: { count }, ...(scrapes && { prometheus }) });
+  const simulator = await startSimulator({ environment, http, components });
+  // Written atomically: another process waits for the file and must not read a part of it.
   await writeFile(`${kubeconfig}.new`, simulator.kubeconfig ?? "", { mode: 0o600 });
   await rename(`${kubeconfig}.new`, kubeconfig);
   console.log(`a simulated cluster with ${count} nodes at ${simulator.url}`);
@@ -39,11 +40,11 @@ async function startCluster(): Promise<AsyncDisposable> {
 }
 
 async function joinNodes(): Promise<AsyncDisposable> {
-  // Everything of all nodes goes through this one client, at the pace of the server and not of a single well-behaved guest.
+  // All nodes share this client, so the default rate limit of a single client is too low.
   const rateLimit = { qps: 2_000, burst: 2_000 };
-  const client = await connect({
+  const client = createClient({
+    config: await loadConfig({ kubeconfig }),
     environment,
-    kubeconfig,
     userAgent: "hollow-nodes",
     rateLimit,
     highPriorityRateLimit: rateLimit,

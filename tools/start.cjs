@@ -1,8 +1,8 @@
-// The first script of every command. It is plain CommonJS that any Node since 12 understands, because on a fresh clone
-// nothing is installed yet and the machine's Node may be old. It installs what package-lock.json names (once: a stamp
-// remembers which lock file was installed), then hands over to the Node 24 that came with it.
+// The entry point of every npm script. Plain CommonJS that any Node since 12 can run, because a fresh clone has no
+// dependencies installed and the machine's Node may be old. Installs the dependencies of package-lock.json (once; a stamp
+// file records the installed lock file), then runs the command with the Node 24 from node_modules.
 //
-//   node tools/start.cjs test [arguments…]   runs tools/test.ts with Node 24
+//     node tools/start.cjs test [arguments…]   runs tools/test.ts with Node 24
 "use strict";
 const { spawn, spawnSync } = require("child_process");
 const { createHash } = require("crypto");
@@ -26,15 +26,19 @@ async function main() {
   await install();
   const env = Object.assign({}, process.env);
   env.PATH = path.join(modules, ".bin") + path.delimiter + env.PATH;
-  // `npm exec` and old npm versions leave hints for the outer Node behind; they would mislead the inner one.
+  // `npm exec` and old npm versions set variables for the outer Node that would mislead the inner one.
   delete env.NODE_CHANNEL_FD;
   const child = spawn(path.join(modules, ".bin", "node"), [script].concat(process.argv.slice(3)), { stdio: "inherit", env: env });
-  // The terminal sends Ctrl-C to the whole process group: the child decides what to do with it, we only wait.
+  // The terminal sends Ctrl-C to the whole process group, including the child; other signals are forwarded.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => { if (signal !== "SIGINT") child.kill(signal); });
+  // npm starts this script through a shell that exits on SIGTERM without forwarding it. A new parent means that npm has
+  // exited.
+  const parent = process.ppid;
+  setInterval(() => { if (process.ppid !== parent) child.kill("SIGTERM"); }, 500).unref();
   child.on("exit", (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
 }
 
-/** Installs the dependencies if the lock file is not the one that was installed last. */
+/** Installs the dependencies if the lock file has changed since the last installation. */
 async function install() {
   const wanted = createHash("sha256").update(fs.readFileSync(path.join(top, "package-lock.json"))).digest("hex");
   if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === wanted) return;
@@ -42,9 +46,9 @@ async function install() {
   const progress = startProgress("installing dependencies");
   const log = [];
   const code = await new Promise((resolve, reject) => {
-    // Not `npm ci`: it fails where a registry lacks the packages of somebody else's platform, which nobody here needs.
-    // --no-save: the versions of the lock file, and the lock file stays as it is.
-    // --include=dev: NODE_ENV=production must not leave us without Node 24.
+    // Not `npm ci`: it fails if a registry lacks packages for other platforms, which are not needed. --no-save keeps the
+    // lock file and its versions unchanged. --include=dev: Node 24 is a dev dependency, also needed with
+    // NODE_ENV=production.
     const npm = spawn("npm", ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: top, stdio: ["ignore", "pipe", "pipe"] });
     npm.stdout.on("data", (data) => log.push(data));
     npm.stderr.on("data", (data) => log.push(data));
@@ -62,7 +66,7 @@ async function install() {
   process.stderr.write(`installed dependencies in ${Math.round((Date.now() - since) / 1000)} s\n`);
 }
 
-/** A line that counts seconds on a terminal, and a line every ten seconds elsewhere. */
+/** Shows the elapsed seconds on a terminal; prints a line every ten seconds elsewhere. */
 function startProgress(what) {
   const since = Date.now();
   const seconds = () => Math.round((Date.now() - since) / 1000);

@@ -1,6 +1,6 @@
-// Makes plain JavaScript of our TypeScript, file by file, with Node's own stripper: no source maps to carry, line numbers stay. A
-// process that strips its own types as it starts holds 25 MiB more; images and benches run this instead. The runtime is there as
-// everybody else gets it, one file for a door (pack.ts).
+// Converts our TypeScript to JavaScript, file by file, with Node's own type stripping: no source maps, and line numbers
+// stay the same. Stripping types at startup costs a process 25 MiB of memory, so images and benchmarks run this form. It
+// uses the published runtime, one file per entry point (pack.ts).
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
@@ -10,7 +10,10 @@ import { top } from "./process.ts";
 const runtime = "packages/runtime";
 const sources = "{packages,operators,bench,workloads}/**/*.ts";
 
-/** Writes the whole tree as JavaScript below `folder`, with a node_modules that resolves our packages to their stripped selves. */
+/**
+ * Writes the whole tree as JavaScript below `folder`, with a node_modules that resolves our packages to their JavaScript
+ * form.
+ */
 export async function stripTypes(folder: string): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -32,7 +35,7 @@ function strip(file: string): string {
   return toJavaScript(readFileSync(join(top, file), "utf8"));
 }
 
-/** One file: the types go, and what it imports of ours is called .js. */
+/** Strips the types of a file, and changes the extension of our own imports to .js. */
 export function toJavaScript(source: string): string {
   return stripTypeScriptTypes(source).replaceAll(/(\bfrom\s+"|\bimport\("|^import\s+")(\.[^"]*)\.ts"/gm, '$1$2.js"');
 }
@@ -46,7 +49,7 @@ function write(path: string, content: string): void {
   writeFileSync(path, content);
 }
 
-/** Everything that is installed, but our own packages as we just wrote them. */
+/** Links all installed packages, but replaces our own with those written above. */
 function linkModules(folder: string): void {
   const installed = join(top, "node_modules");
   const target = join(folder, "node_modules");

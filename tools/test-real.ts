@@ -1,5 +1,6 @@
-// npm run test:real [-- --kubernetes 1.32] [vitest arguments]: every test that runs on a real Kubernetes. It sets the
-// cluster up itself (packages/localcluster); the version reaches the tests by the environment because vitest has workers.
+// npm run test:real [-- --kubernetes 1.32] [vitest arguments]: runs the tests that need a real Kubernetes. They start the
+// cluster themselves (packages/localcluster). The version is an environment variable because vitest runs tests in
+// workers.
 import { parseArgs } from "node:util";
 import { run } from "./process.ts";
 

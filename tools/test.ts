@@ -1,4 +1,4 @@
-// npm test: the check, and every test that needs nothing but Node. Arguments go to vitest (`npm test -- quantity`).
+// npm test: runs the static checks, then all tests that need only Node. Arguments go to vitest (`npm test -- quantity`).
 import { exitOnFailure, run } from "./process.ts";
 
 exitOnFailure(await run("node", ["tools/check.ts"]));

@@ -1,8 +1,8 @@
-// npm run bench -- localcluster [--cold] [--json]: how long until a real Kubernetes answers, and what it weighs.
+// npm run bench -- localcluster [--cold] [--json]: measures the startup time of a real Kubernetes, and its memory.
 //
-//   cold   nothing in our cache: the binaries are downloaded or built. Without --cold Go's own build cache may help; with it
-//          that starts empty too, and the bench takes as long as a new machine would: a quarter of an hour where Go builds.
-//   warm   the binaries are there.
+//     cold   localcluster's cache is empty: the binaries are downloaded or built. Go's build cache may help, unless you pass
+//            --cold, which empties it too. It then takes as long as on a new machine: 15 minutes where Go builds.
+//     warm   the binaries are in the cache.
 import { globSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -26,7 +26,7 @@ report("A real Kubernetes on one machine", figures, {
   cold: values.cold ? "empty cache, empty Go build cache" : "empty cache, Go's build cache as it was",
 });
 
-/** From an empty cache to an API server that answers. */
+/** From an empty cache until the API server responds. */
 async function coldStart(): Promise<Figure> {
   using folder = mkdtempDisposableSync(join(tmpdir(), "bench-cold-"));
   const goCache = values.cold ? { GOCACHE: join(folder.path, "go-build") } : {};
@@ -36,7 +36,7 @@ async function coldStart(): Promise<Figure> {
   return { name: "control plane, cold", unit: "s", ours: secondsSince(since), peers: {} };
 }
 
-/** The median of five: machines have moods. */
+/** The median of five, because timings vary. */
 async function warmStart(what: string, options: StartOptions): Promise<readonly Figure[]> {
   const samples: number[] = [];
   const downs: number[] = [];
@@ -65,7 +65,7 @@ async function withNode(): Promise<readonly Figure[]> {
   return [ready, ...memoryOf(cluster)];
 }
 
-/** Resident memory of every process of the cluster, found as localcluster itself finds them: by their environment. */
+/** Resident memory of every process of the cluster. Finds the processes as localcluster does: by their environment. */
 function memoryOf(cluster: Cluster): readonly Figure[] {
   const marker = `LOCALCLUSTER=${join(cluster.logs, "..")}`;
   const byProgram = new Map<string, number>();
@@ -76,7 +76,7 @@ function memoryOf(cluster: Cluster): readonly Figure[] {
       const kib = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(join(folder, "status"), "utf8"))?.[1] ?? 0);
       byProgram.set(program, (byProgram.get(program) ?? 0) + kib / 1024);
     } catch {
-      // It has ended between two lines.
+      // The process has exited in the meantime.
     }
   }
   const rows = [...byProgram].filter(([, mib]) => mib >= 5).sort(([, a], [, b]) => b - a);

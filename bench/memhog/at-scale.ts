@@ -1,12 +1,13 @@
-// What the operator itself costs, at rest, with nobody, 1,000 and 5,000 pods to look after: Deployments of twenty pods, all monitored,
-// all content, on a simulated API server in a process of its own (crowd-server.ts). A new operator for each size.
+// Measures the operator itself, at rest, with 0, 1,000 and 5,000 pods: Deployments of twenty pods, all monitored and
+// below the threshold, on a simulated API server in a separate process (crowd-server.ts). Each size uses a new operator
+// process.
 
 import type { Figure } from "../report.ts";
 import { countingRelay } from "./counting-relay.ts";
 import { OperatorProcess, pause, until } from "./operator-process.ts";
 import { type Crowd, startCrowd } from "./start-crowd.ts";
 
-/** Long enough for four loops of the default interval, and for garbage to be collected. */
+/** Long enough for four loops of the default interval, and for garbage collection. */
 const windowMs = 60_000;
 const interval = "15s";
 const writes = /method="(POST|PUT|PATCH|DELETE)"/;
@@ -59,7 +60,7 @@ async function measureAtRest(program: string, crowd: Crowd, pods: number): Promi
 
 const named = (pods: number) => (pods === 0 ? "idle" : `${pods.toLocaleString("en")} pods`);
 
-/** It has a sample of every container, and has written nothing for longer than a loop takes. */
+/** Waits until the operator has a sample of every container and has written nothing for longer than one loop. */
 async function untilAtRest(operator: OperatorProcess, pods: number): Promise<void> {
   let quietSince = performance.now();
   let written = -1;

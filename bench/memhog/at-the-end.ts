@@ -1,8 +1,8 @@
-// What a bench leaves behind if somebody ends it in the middle: nothing. As localcluster does it for its clusters, and beside it.
+// Cleans up when a benchmark is interrupted. localcluster does the same for its clusters.
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Does it at once when this process ends or is told to; dispose of it when that is no longer needed. */
+/** Runs the callback when this process exits or receives a signal, unless the result is disposed of first. */
 export function atTheEnd(tidy: () => void): Disposable {
   const untie = () => {
     process.off("exit", tidy);
@@ -11,7 +11,7 @@ export function atTheEnd(tidy: () => void): Disposable {
   const onSignal = (signal: NodeJS.Signals) => {
     tidy();
     untie();
-    // A cluster that listens as well takes itself down first, and then ends the process.
+    // If a cluster listens too, it shuts itself down first and then ends the process.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   process.on("exit", tidy);

@@ -1,18 +1,18 @@
-// The kernel's own files about the memory of a container. They are the truth that everybody else reports later: what it uses now, and
-// what it may. The containers of a real node are processes of this machine, and /proc says which cgroup each is in.
+// Reads a container's memory usage and limit from its cgroup, which has the current values; all other sources lag behind.
+// Containers of a real node are processes of this machine, and /proc has the cgroup of each.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export interface CgroupMemory {
-  /** Bytes that it may use. */
+  /** Memory limit in bytes. */
   readonly limit: number;
-  /** Bytes in use, without the file cache that the kernel would give up first: the kubelet's working set. */
+  /** Bytes in use without inactive file cache: the kubelet's working set. */
   readonly workingSet: number;
 }
 
-/** Reads on demand; answers with undefined when the cgroup has gone. */
+/** Reads the current values; undefined if the cgroup no longer exists. */
 export type CgroupReader = () => CgroupMemory | undefined;
 
-/** Of a running container, by the id that containerd gave it; undefined while no process is in it. */
+/** The cgroup of a running container, by its containerd ID; undefined while it has no process. */
 export function cgroupOf(containerId: string): CgroupReader | undefined {
   const inIt = readdirSync("/proc").find(
     (name) => /^\d+$/.test(name) && contentOf(`/proc/${name}/cgroup`)?.includes(containerId),
@@ -25,7 +25,7 @@ export function cgroupOf(containerId: string): CgroupReader | undefined {
     .find((reader) => reader !== undefined);
 }
 
-/** Version 1 of cgroups has a tree for memory, version 2 has one for everything. */
+/** cgroup v1 has a separate hierarchy for memory, v2 a single one. */
 function readerAt(path: string): CgroupReader | undefined {
   const [one, two] = [`/sys/fs/cgroup/memory${path}`, `/sys/fs/cgroup${path}`];
   if (existsSync(`${one}/memory.limit_in_bytes`))
@@ -48,6 +48,6 @@ function contentOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined; // it has ended in the meantime
+    return undefined; // the container has ended in the meantime
   }
 }

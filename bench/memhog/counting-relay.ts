@@ -1,10 +1,11 @@
-// Between the operator and Prometheus: passes everything on, and counts what was asked.
+// An HTTP proxy between the operator and Prometheus that counts requests.
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseTarget } from "@memhog/runtime/http";
 
 export interface CountingRelay extends AsyncDisposable {
   readonly address: string;
-  /** How many questions came so far. */
+  /** Number of requests so far. */
   readonly asked: () => number;
 }
 
@@ -12,7 +13,9 @@ export async function countingRelay(target: string): Promise<CountingRelay> {
   let asked = 0;
   const server = createServer((from, back) => {
     asked += 1;
-    const onward = request(target + from.url, { method: from.method, headers: from.headers }, (answer) => {
+    const url = parseTarget(from.url);
+    if (url === undefined) return void back.writeHead(400).end();
+    const onward = request(target + url.pathname + url.search, { method: from.method, headers: from.headers }, (answer) => {
       back.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(back);
     });

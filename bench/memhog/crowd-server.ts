@@ -1,22 +1,23 @@
-// A cluster that stands still, as a program: the API server of the simulator, filled with apps whose pods run, and an answer to the
-// operator's one question to Prometheus. No controllers and no nodes work here: what is measured is an operator with so many pods to
-// look after, not how fast they come.
+// Runs a static cluster: the simulator's API server with apps whose pods run, and an endpoint that responds to the
+// operator's Prometheus query. It has no controllers and no nodes, because the benchmark measures an operator with a
+// given number of pods, not how fast pods start.
 //
-//     node bench/memhog/crowd-server.ts KUBECONFIG     then on stdin, line by line: how many pods there are to be
+//     node bench/memhog/crowd-server.ts KUBECONFIG     reads the number of pods from stdin, line by line
 //
-// It says {"prometheus": "http://…"} first, and {"pods": n} when there are n.
+// It prints {"prometheus": "http://…"} first, and {"pods": n} once there are n pods.
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { AppMemory, AppMonitor } from "@memhog/memhog-operator";
-import { Deployment, installCrds, Node, Pod, ReplicaSet, ServiceAccount, systemEnvironment } from "@memhog/runtime";
-import { startSimulator, wholeCluster } from "@memhog/simulator";
+import { Deployment, installCrds, Node, Pod, systemEnvironment } from "@memhog/runtime";
+import { ReplicaSet, ServiceAccount } from "@memhog/runtime/kinds";
+import { fullCluster, startSimulator } from "@memhog/simulator";
 import { crowdNode, deploymentOf, podOf, podsPerApp, podsPerNode, replicaSetOf, seriesOf, statusOf } from "./crowd.ts";
 
 const environment = systemEnvironment();
-const parts = [...wholeCluster()].filter(({ name }) => name !== "controllers");
-const simulator = await startSimulator({ environment, http: { tls: true }, parts });
+const components = [...fullCluster()].filter(({ name }) => name !== "controllers");
+const simulator = await startSimulator({ environment, http: { tls: true }, components });
 const client = simulator.client();
 await installCrds(client, [AppMonitor, AppMemory], { clock: environment.clock });
 const spec = { memThresholdPercent: 75, memMultiplier: 2 };
@@ -37,7 +38,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const wanted = Number(line); pods < wanted; pods += podsPerApp) await addApp(pods / podsPerApp);
   say({ pods });
 }
-process.exit(0); // whoever asked for it has gone
+process.exit(0); // the parent process has exited
 
 async function addApp(app: number): Promise<void> {
   if ((app * podsPerApp) % podsPerNode === 0) await addNode((app * podsPerApp) / podsPerNode);

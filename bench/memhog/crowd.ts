@@ -1,5 +1,8 @@
-// The objects of a crowd: Deployments of twenty pods, a hundred pods on each node, every pod content with 60 of its 128 MiB.
-import { type Deployment, formatTime, type Node, type Pod, type ReplicaSet, type Stored } from "@memhog/runtime";
+// The objects of the static cluster: Deployments of twenty pods, a hundred pods per node, each pod using 60 of its 128
+// MiB.
+import type { Deployment, Node, Pod, Stored } from "@memhog/runtime";
+import type { ReplicaSet } from "@memhog/runtime/kinds";
+import { formatTime } from "@memhog/runtime/objects";
 
 export const podsPerApp = 20;
 export const podsPerNode = 100;
@@ -45,7 +48,7 @@ export function podOf(at: number, replicaSet: Stored<ReplicaSet>) {
   };
 }
 
-/** As a kubelet would report it of a pod that has run for an hour. */
+/** The status that a kubelet reports for a pod that has run for an hour. */
 export function statusOf(at: number, nowMs: number): NonNullable<Pod["status"]> {
   const since = formatTime(nowMs - 3_600_000);
   const conditions = ["PodScheduled", "Initialized", "ContainersReady", "Ready"].map((type) => {
@@ -65,7 +68,7 @@ export function crowdNode(at: number): Node {
   return { metadata: { name: nodeName(at) }, status: { capacity: amounts, allocatable: amounts, conditions: [ready] } } as never;
 }
 
-/** What Prometheus would know of it: scraped every five seconds for two minutes, measured every fifteen. */
+/** The samples that Prometheus has: scraped every five seconds for two minutes, measured every fifteen. */
 export function seriesOf(at: number, nowMs: number) {
   const id = `/kubepods/burstable/pod${at}/${containerIdOf(at)}`;
   const metric = { __name__: "container_memory_working_set_bytes", namespace: "default", pod: nameOf(at), container, id };

@@ -1,11 +1,11 @@
-// What thinking costs: decide() on 50,000 containers, in 2,500 apps of twenty pods, one after the other as the operator does.
-// In time of the processor, not of the wall: who else is busy on the machine is not the question here.
-import { aContainerSeen, anApp, aPodSeen, decide, samplesOf } from "@memhog/memhog-operator/testing";
+// Measures decide() on 50,000 containers, in 2,500 apps of twenty pods, one after another as in the operator. Measures
+// CPU time, not wall time, to exclude other processes of the machine.
+import { anApp, anObservedContainer, anObservedPod, decide, samplesOf } from "@memhog/memhog-operator/testing";
 import { type Figure, percentile } from "../report.ts";
 
 const apps = 2_500;
 const podsPerApp = 20;
-/** The median counts; the first rounds also warm up the compiler. */
+/** Reports the median; the first rounds also warm up the JIT compiler. */
 const rounds = 7;
 
 /** As many samples as the poller keeps of a container that is scraped every five seconds. */
@@ -25,7 +25,7 @@ export function measureDeciding(): readonly Figure[] {
 
 function millisecondsFor(samplesAt: (pod: number) => ReturnType<typeof samplesOf>): number {
   const pods = Array.from({ length: podsPerApp }, (_, at) =>
-    aPodSeen({ name: `memhog-${at}`, uid: `pod-${at}`, containers: [aContainerSeen({ samples: samplesAt(at) })] }),
+    anObservedPod({ name: `memhog-${at}`, uid: `pod-${at}`, containers: [anObservedContainer({ samples: samplesAt(at) })] }),
   );
   const worlds = Array.from({ length: apps }, (_, at) =>
     anApp({ app: { kind: "Deployment", namespace: "demo", name: `app-${at}` }, pods }),

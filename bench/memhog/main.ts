@@ -1,10 +1,12 @@
-// npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--json]
+// npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--objects 10000] [--json]
 //
-// What memhog-operator is worth, and what it costs.
-//   on a node   hogs on a real node, a real Prometheus, the operator in a process of its own: how soon, how often, how much (on-a-node.ts)
-//   deciding    decide() by itself (deciding.ts)
-//   at scale    memory, processor, writes and queries of the operator at rest, on a simulated cluster (at-scale.ts)
-//   worlds      the laws of decide() in random worlds: only if asked for, a million take some minutes (worlds.ts)
+// Measures what memhog-operator achieves and what it costs.
+//   on a node   hogs on a real node, a real Prometheus, the operator in a separate process: latency, number of raises,
+//               memory granted (on-a-node.ts)
+//   deciding    decide() alone (deciding.ts)
+//   at scale    memory, CPU, writes and queries of the operator at rest, on a simulated cluster (at-scale.ts)
+//   worlds      the invariants of decide() in random clusters; only with --worlds, a million take some minutes (worlds.ts)
+//   objects     memory of the operator with many AppMonitors and AppMemories; only with --objects (own-objects.ts)
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { conditions, type Figure, report } from "../report.ts";
@@ -12,6 +14,7 @@ import { measureAtScale } from "./at-scale.ts";
 import { measureDeciding } from "./deciding.ts";
 import { measureOnANode } from "./on-a-node.ts";
 import { operatorTree } from "./operator-process.ts";
+import { measureOwnObjects } from "./own-objects.ts";
 import { judgeWorlds } from "./worlds.ts";
 
 const { values } = parseArgs({
@@ -19,20 +22,23 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     pods: { type: "string", default: "1000,5000" },
     worlds: { type: "string", default: "0" },
+    objects: { type: "string", default: "0" },
     json: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   },
 });
 if (values.help) {
-  console.log(`Usage: npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--json]
+  console.log(`Usage: npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--objects 10000] [--json]
 
 --quick    without the part that needs a real node (root) and six minutes
 --pods     how many simulated pods the operator looks after
---worlds   also hold the laws of decide() against so many random worlds`);
+--worlds   also hold the laws of decide() against so many random worlds
+--objects  also measure the operator with so many AppMonitors and AppMemories`);
   process.exit(0);
 }
 const sizes = values.pods.split(",").map((size) => wholeNumber("--pods", size));
 const worlds = wholeNumber("--worlds", values.worlds);
+const objects = wholeNumber("--objects", values.objects);
 
 const load = () => `${loadavg()[0]?.toFixed(1)}`;
 const loadBefore = load();
@@ -42,6 +48,7 @@ if (!values.quick) figures.push(...(await measureOnANode(tree.program)));
 figures.push(...measureDeciding());
 if (worlds > 0) figures.push(...judgeWorlds(worlds));
 figures.push(...(await measureAtScale(tree.program, sizes)));
+if (objects > 0) figures.push(...(await measureOwnObjects(tree.program, objects)));
 report("memhog-operator", figures, {
   ...conditions(),
   load: `${loadBefore} processes wanted a core in the minute before it began, ${load()} in the last minute of it (this bench and its clusters included)`,

@@ -1,5 +1,6 @@
-// The race itself: hogs on a real node, a kubelet that measures every 10 to 15 s, a Prometheus that asks it every 5 s, an operator
-// that looks every 5 s. All ramps run side by side, and start a little apart, so that they meet all these clocks in different phases.
+// Measures the operator against growing containers on a real node: the kubelet measures every 10 to 15 s, Prometheus
+// scrapes every 5 s, the operator runs every 5 s. All ramps run in parallel. Their starts are staggered, so that they hit
+// these intervals in different phases.
 import { readFileSync } from "node:fs";
 import { loadHog } from "@memhog/hog";
 import { type Cluster, startCluster } from "@memhog/localcluster";
@@ -13,7 +14,10 @@ const mib = 2 ** 20;
 const apartMs = 1_700;
 const ramps = 6;
 
-/** All from nothing: a hog that begins with 100 MiB looks, between two samples, like a ramp of 10 MiB/s, and is raised for that. */
+/**
+ * All start at zero: between two samples, a hog that starts with 100 MiB looks like a ramp of 10 MiB/s and is raised for
+ * that.
+ */
 const races = [
   { rate: "1Mi/s", goal: 300 * mib },
   { rate: "2Mi/s", goal: 720 * mib },
@@ -72,7 +76,7 @@ const said = ({ name, killed, reaction, grantedPerUse }: RampResult) =>
     ? `${name} was killed`
     : `${name} had more ${reaction.toFixed(1)} s after the crossing, ${grantedPerUse.toFixed(2)} × its use at the end`;
 
-/** How often pods of the namespace were resized, pod by pod, by the word of the API server. A raise is two calls: limit, then request. */
+/** Number of resizes per pod of the namespace, from the API server's audit log. A raise is two calls: limit, then request. */
 function resizesIn(auditLog: string, namespace: string): readonly number[] {
   const counts = new Map<string, number>();
   for (const line of readFileSync(auditLog, "utf8").split("\n").slice(0, -1)) {

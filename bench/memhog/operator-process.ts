@@ -1,5 +1,5 @@
-// The operator as users run it: a process of its own, in plain JavaScript, as the image has it (tools/operator-tree.ts). It is
-// measured from outside: memory and time of the processor in /proc, everything else by the metrics that anybody can scrape.
+// Runs the operator as users do: in a separate process, as plain JavaScript, as in the image (tools/operator-tree.ts).
+// Reads memory and CPU time from /proc, and everything else from the operator's metrics.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { freePort } from "@memhog/runtime/testing";
 import { writeOperatorTree } from "../../tools/operator-tree.ts";
 import { atTheEnd } from "./at-the-end.ts";
 
-/** The files of the operator, for as long as they are needed. */
+/** Builds the files of the operator; dispose of the result to delete them. */
 export async function operatorTree(): Promise<{ readonly program: string } & Disposable> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memhog-"));
   await writeOperatorTree(folder);
@@ -26,19 +26,19 @@ export async function operatorTree(): Promise<{ readonly program: string } & Dis
 export interface OperatorProcessOptions {
   readonly program: string;
   readonly kubeconfig: string;
-  /** Where Prometheus is. */
+  /** The URL of Prometheus. */
   readonly prometheus: string;
-  /** "5s" */
+  /** For example "5s". */
   readonly interval: string;
 }
 
 /**
- * In the pod of our manifests, whose limit is 256Mi, Node gives itself a heap of at most 259 MiB, and keeps it tidier than on a machine
- * that has plenty. Here it is told so: the operator is measured as it runs in a cluster.
+ * In the pod of our manifests, whose limit is 256Mi, Node sets a maximum heap of 259 MiB and collects garbage more often
+ * than on a machine with plenty of memory. This flag makes the operator behave as in that pod.
  */
 const heap = "--max-heap-size=259";
 
-/** The sum of all series of a metric whose labels match. */
+/** The sum of all matching series of a metric. */
 export type Read = (metric: string, labels?: RegExp) => number;
 
 export class OperatorProcess implements AsyncDisposable {
@@ -58,7 +58,7 @@ export class OperatorProcess implements AsyncDisposable {
     });
   }
 
-  /** Resolves when its metrics can be read. One replica alone: it holds no Lease. */
+  /** Resolves when the metrics can be read. Runs one replica without leader election. */
   static async start({ program, kubeconfig, prometheus, interval }: OperatorProcessOptions): Promise<OperatorProcess> {
     const port = await freePort();
     const where = ["--all-namespaces", "--install-crds", "--kubeconfig", kubeconfig, "--prometheus-addr", prometheus];
@@ -74,23 +74,26 @@ export class OperatorProcess implements AsyncDisposable {
     return operator;
   }
 
-  /** @throws Error with its last words, if it has ended */
+  /** @throws Error with the end of its output, if it has exited */
   mustLive(): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) throw new Error(`the operator ended: ${this.#said}`);
   }
 
-  /** Resident memory in MiB now, what of it is not of a file (Node's program is, and is shared by all who run it), and the highest so far. */
+  /**
+   * Current resident memory in MiB, the part that is not file-backed (Node's program file is, and processes share it),
+   * and the peak.
+   */
   memory(): { readonly rss: number; readonly own: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? Number.NaN) / 1024;
     return { rss: mib("VmRSS"), own: mib("RssAnon"), peak: mib("VmHWM") };
   }
 
-  /** Seconds of the processor that it has used. */
+  /** CPU seconds used so far. */
   cpuSeconds(): number {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const ticksPerSecond = 100; // USER_HZ, the same on every Linux that Node runs on
+    const ticksPerSecond = 100; // USER_HZ, the same on every Linux that Node supports
     return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
   }
 
@@ -120,7 +123,7 @@ const toBoolean = [() => true, () => false] as const;
 
 export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
-/** Looks twice a second for ten minutes; `check` may throw to end it earlier. */
+/** Polls twice a second for up to ten minutes; `check` can throw to end it earlier. */
 export async function until(holds: () => Promise<boolean>, what: string, check: () => void = () => {}): Promise<void> {
   for (const since = performance.now(); performance.now() - since < 600_000; await pause(500)) {
     check();

@@ -1,5 +1,5 @@
-// One hog that takes more and more memory, followed in the files of the kernel ten times a second: when it crossed the threshold,
-// when it was allowed more, and how that ended.
+// Follows one hog with growing memory in its cgroup, ten times a second: when it crossed the threshold, when its limit
+// was raised, and how it ended.
 import { hogPod } from "@memhog/hog";
 import type { Cluster, KubernetesObject } from "@memhog/localcluster";
 import { type CgroupReader, cgroupOf } from "./cgroup.ts";
@@ -12,22 +12,25 @@ const threshold = 0.75 * limit;
 export interface RampOptions {
   readonly name: string;
   readonly namespace: string;
-  /** "10Mi/s" */
+  /** For example "10Mi/s". */
   readonly rate: string;
-  /** Bytes in use at which it is over; it must have been allowed more by then, or it has been killed. */
+  /** The run ends at this usage in bytes. The limit must have been raised by then, or the hog has been OOM-killed. */
   readonly goal: number;
 }
 
 export interface RampResult {
   readonly name: string;
   readonly killed: boolean;
-  /** Seconds from the crossing of 75 % to a larger limit in the cgroup; negative: before it. NaN: it was killed first. */
+  /**
+   * Seconds from crossing 75 % to a larger limit in the cgroup; negative if the raise came first; NaN if it was
+   * OOM-killed first.
+   */
   readonly reaction: number;
-  /** Limit ÷ use at the end. NaN: it was killed. */
+  /** Limit ÷ usage at the end; NaN if it was OOM-killed. */
   readonly grantedPerUse: number;
 }
 
-/** Runs it to its goal or its end; the pod goes then. */
+/** Runs the hog until its goal or its end, then deletes the pod. */
 export async function runRamp(cluster: Cluster, { name, namespace, rate, goal }: RampOptions): Promise<RampResult> {
   const pod = hogPod({ name, args: ["--ramp", rate], limit: "384Mi", request: "256Mi", monitored: true });
   const [applied] = await cluster.apply({ ...pod, metadata: { ...pod.metadata, namespace } });
@@ -51,7 +54,7 @@ async function cgroupOfPod(cluster: Cluster, name: string, namespace: string): P
   return found;
 }
 
-/** Until it uses as much as is wanted and both moments are known, or its cgroup has gone. */
+/** Reads until the usage reaches the goal and both times are known, or the cgroup no longer exists. */
 async function follow(read: CgroupReader, goal: number) {
   let [crossedAt, largerAt] = [Number.NaN, Number.NaN];
   let last = { limit: Number.NaN, workingSet: Number.NaN };
@@ -68,7 +71,7 @@ async function follow(read: CgroupReader, goal: number) {
   }
 }
 
-/** A container that ended for another reason than ours would be counted as what it is not. */
+/** Fails if the container ended for another reason than an OOM kill, which would otherwise be counted as one. */
 async function mustBeKilled(cluster: Cluster, name: string, namespace: string): Promise<void> {
   const reasonOf = (pod: KubernetesObject | undefined) => {
     const [status] = pod?.status.containerStatuses ?? [];

@@ -1,4 +1,4 @@
-// The crowd-server in a process of its own: what it takes is not the operator's.
+// Runs crowd-server in a separate process, so that its memory and CPU time do not count as the operator's.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { atTheEnd } from "./at-the-end.ts";
 
 export interface Crowd extends AsyncDisposable {
   readonly kubeconfig: string;
-  /** Where its Prometheus is. */
+  /** The URL of its Prometheus endpoint. */
   readonly prometheus: string;
-  /** Resolves when there are so many pods. */
+  /** Resolves when there are this many pods. */
   grow(pods: number): Promise<void>;
 }
 

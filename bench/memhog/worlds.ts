@@ -1,10 +1,11 @@
-// The laws of decide/laws.fixture.ts in many random worlds: a million at night, where the test run has a few thousand.
+// Checks the invariants of decide/laws.fixture.ts in many random clusters: a million here, a few thousand in the test
+// run.
 import { performance } from "node:perf_hooks";
 import { brokenLaw, randomWorld } from "@memhog/memhog-operator/testing";
 import { seededRandom } from "@memhog/runtime/testing";
 import type { Figure } from "../report.ts";
 
-/** Seeds 0 … count-1, so that whoever finds a broken law can name its world. */
+/** Uses the seeds 0 … count-1, so that a violation can be reproduced. */
 export function judgeWorlds(count: number): readonly Figure[] {
   const since = performance.now();
   let broken = 0;

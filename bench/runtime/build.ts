@@ -1,6 +1,7 @@
-// The contenders, ready to run. Each is what people get who install it: ours is packed (tools/pack.ts), client-node is installed
-// and controller-runtime compiled, on first use and outside the repository, because only this bench wants them. Our package is one
-// file and client-node's are hundreds, which is part of why a program on it starts slowly; so it also runs as a bundler makes it.
+// Builds the contenders as users install them: ours is packed (tools/pack.ts), client-node is installed and
+// controller-runtime is compiled, on first use and outside the repository, because only this benchmark needs them. Our
+// package is one file and client-node has hundreds, which is one reason for its slow start; so client-node also runs as a
+// bundle.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,7 +12,7 @@ import { stripTypes } from "../../tools/strip-types.ts";
 
 export interface Contenders {
   readonly ours: readonly string[];
-  /** An operator with nothing to do. */
+  /** An operator without work. */
   readonly idle: readonly string[];
   readonly peers: Readonly<Record<string, readonly string[]>>;
 }
@@ -24,7 +25,7 @@ export async function buildContenders(): Promise<Contenders> {
   mkdirSync(folder, { recursive: true });
   console.error("preparing the contenders (minutes the first time) …");
   const ours = await stripTypes(join(folder, "ours"));
-  // No flags of Node's: what our operators run with is set by the runtime itself (`memory: "small"`).
+  // No Node flags: the runtime sets what our operators use (`memory: "small"`).
   const contender = (name: string) => ["node", join(ours, `bench/runtime/contenders/${name}.js`)];
   const theirs = await clientNode(join(folder, "client-node"));
   return {
@@ -45,7 +46,7 @@ async function clientNode(folder: string): Promise<string> {
   return join(folder, "main.js");
 }
 
-/** All of client-node in one file; the program, which starts the clock before it loads it, stays another. */
+/** Bundles client-node into one file. The program stays separate, because it starts the clock before it imports client-node. */
 async function inOneFile(main: string): Promise<string> {
   const dir = join(dirname(main), "one-file");
   await using bundle = await rolldown({ input: main, platform: "node", logLevel: "silent" });

@@ -1,12 +1,13 @@
-// A contender is a program that watches all pods and reconciles every change. Ours, client-node's and controller-runtime's
-// speak the same few lines: on stdout one JSON object a line ("synced", then a "report" for each asked for), on stdin the
-// words reset, report, calls and quit. Memory is read from /proc, from outside, so that nobody measures himself.
+// A contender is a program that watches all pods and reconciles every change. Ours, client-node's and
+// controller-runtime's use the same protocol: one JSON object per line on stdout ("synced", then a "report" for each
+// request), and the commands reset, report, calls and quit on stdin. Memory is read from /proc by this process, in the
+// same way for all.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 export interface Synced {
-  /** From the start of the program's own clock (after imports were asked for) to a complete cache. */
+  /** From the start of the program's own clock (before its imports) to a complete cache. */
   readonly ms: number;
   readonly objects: number;
 }
@@ -14,10 +15,10 @@ export interface Synced {
 export interface Report {
   /** Changes reconciled since the last reset. */
   readonly changes: number;
-  /** Milliseconds from the stamp on the event to the start of its reconcile. */
+  /** Milliseconds from the timestamp of the event to the start of its reconcile. */
   readonly p50: number;
   readonly p99: number;
-  /** Longest time the event loop did not turn; absent where there is none (Go). */
+  /** Longest event-loop block; absent where there is no event loop (Go). */
   readonly longestBlockMs?: number;
 }
 
@@ -41,7 +42,7 @@ export class Contender implements AsyncDisposable {
   }
 
   synced(): Promise<Synced> {
-    return this.#next("synced") as unknown as Promise<Synced>;
+    return this.#next<Synced>("synced");
   }
 
   reset(): void {
@@ -50,16 +51,16 @@ export class Contender implements AsyncDisposable {
 
   report(): Promise<Report> {
     this.#child.stdin?.write("report\n");
-    return this.#next("report") as unknown as Promise<Report>;
+    return this.#next<Report>("report");
   }
 
-  /** Has it read one object from the server a thousand times, twenty at once. */
+  /** Makes the contender read one object from the server a thousand times, twenty in parallel. */
   async calls(): Promise<void> {
     this.#child.stdin?.write("calls\n");
     await this.#next("called");
   }
 
-  /** Resident memory in MiB now, and the highest it has been. */
+  /** Current and peak resident memory, in MiB. */
   memory(): { readonly rss: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? Number.NaN) / 1024;
@@ -73,12 +74,12 @@ export class Contender implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  async #next(event: string): Promise<Record<string, unknown>> {
+  async #next<T>(event: string): Promise<T> {
     const said =
       this.#unread.shift() ??
       (await Promise.race([new Promise<Record<string, unknown>>((done) => this.#waiting.push(done)), this.#gone(event)]));
     if (said.event !== event) throw new Error(`expected "${event}" of a contender, it said ${JSON.stringify(said)}`);
-    return said;
+    return said as T;
   }
 
   async #gone(event: string): Promise<never> {

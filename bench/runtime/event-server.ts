@@ -1,11 +1,12 @@
-// A watch that we can time: it serves a list of pods and then changes them at a given rate, stamping each event as it leaves
-// for the socket. A real API server could not tell us when an event left, and would share our two cores. It speaks just
-// enough of the protocol for all contenders: discovery of v1, list, watch (also with initial events), nothing else.
+// Serves a watch with timestamps: lists pods, then changes them at a given rate and stamps each event when it is written
+// to the socket. A real API server does not report when it sent an event, and would share the two cores. Implements only
+// what the contenders need: discovery of v1, list, and watch (also with initial events).
 //
-//   node event-server.ts --pods 5000      prints {"port": N}; then on stdin: "rate 1000 10000" = that many a second, in all
+//     node event-server.ts --pods 5000      prints {"port": N}; then reads from stdin: "rate 1000 10000" = per second, in total
 import { createServer, type ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { parseTarget } from "@memhog/runtime/http";
 import { podOf } from "./pods.ts";
 
 const { values } = parseArgs({ options: { pods: { type: "string", default: "5000" } } });
@@ -25,7 +26,8 @@ const discovery: Record<string, unknown> = {
 };
 
 const server = createServer((request, response) => {
-  const url = new URL(request.url ?? "/", "http://localhost");
+  const url = parseTarget(request.url);
+  if (url === undefined) return void response.writeHead(400).end();
   response.setHeader("content-type", "application/json");
   const known = discovery[url.pathname];
   if (known !== undefined) return void response.end(JSON.stringify(known));
@@ -56,12 +58,12 @@ createInterface({ input: process.stdin })
   })
   .on("close", () => process.exit(0));
 
-/** Changes pods one after the other at this rate (0: as fast as the sockets take it) and says when it is done. */
+/** Changes pods one after another at this rate (0: as fast as the sockets accept them), then prints that it is done. */
 async function change(perSecond: number, total: number): Promise<void> {
   const since = performance.now();
   for (let sent = 0; sent < total; sent += 1) {
     if (perSecond > 0) {
-      // Every millisecond what has become due: a burst of one event a time, as a busy cluster makes them.
+      // Sends what is due every millisecond: one event at a time at 1,000 per second, as in a busy cluster.
       while (performance.now() - since < (sent * 1000) / perSecond) await new Promise((turn) => setTimeout(turn, 1));
     } else if (sent % 50 === 0) {
       await Promise.all(

@@ -1,4 +1,5 @@
-// From an event on the wire to the start of its reconcile: at 1,000 a second, and how many a second go through at all.
+// Measures the latency from an event on the wire to the start of its reconcile at 1,000 events per second, and the
+// maximum throughput.
 import { spawn } from "node:child_process";
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +61,7 @@ async function eventsOnce(argv: readonly string[]): Promise<EventResult> {
     const since = performance.now();
     server.stdin.write(`rate 0 ${flatOut}\n`);
     await next();
-    // The queue may drop all but the last change of a pod (that is its job): done is when no change comes any more.
+    // The queue deduplicates changes of a pod, so the end is when no more changes are reconciled.
     const quiet = await settle(contender);
     return { p50, p99, perSecond: (flatOut * 1000) / (quiet - since) };
   } finally {
@@ -68,7 +69,7 @@ async function eventsOnce(argv: readonly string[]): Promise<EventResult> {
   }
 }
 
-/** Waits until no change has been reconciled for half a second; says when the last one was. */
+/** Waits until no change has been reconciled for half a second. Returns the time of the last one. */
 async function settle(contender: Contender): Promise<number> {
   let last = performance.now();
   for (let before = -1; ; ) {
@@ -80,7 +81,7 @@ async function settle(contender: Contender): Promise<number> {
   }
 }
 
-// client-node refuses plain HTTP unless it is told that it need not verify anything.
+// client-node rejects plain HTTP unless TLS verification is disabled.
 function kubeconfigFor(server: string): string {
   const context = { cluster: "bench", user: "bench" };
   return JSON.stringify({

@@ -1,5 +1,5 @@
-// What the server itself takes: the same objects, asked for in three ways, read to the end and thrown away. Nobody can be
-// faster than that who asks in the same way.
+// Measures the server alone: requests the same objects in three ways and discards the response. No client can be faster
+// with the same request.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import type { Cluster } from "@memhog/localcluster";

@@ -1,10 +1,10 @@
-// What an operator costs that has nothing to do.
+// Measures the memory of an operator without work.
 import type { Cluster } from "@memhog/localcluster";
 import type { Figure } from "../report.ts";
 import type { Contenders } from "./build.ts";
 import { Contender } from "./contender.ts";
 
-/** Long enough for the first garbage to be gone, and for a Lease to be renewed a few times. */
+/** Long enough for the first garbage collections, and for a few renewals of a Lease. */
 const settleMs = 10_000;
 
 export async function measureIdle({ idle }: Contenders, cluster: Cluster): Promise<readonly Figure[]> {

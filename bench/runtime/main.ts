@@ -1,8 +1,8 @@
 // npm run bench -- runtime [--pods 5000,20000] [--json]
 //
-// Three runtimes do the same work, one after the other, in this one run: watch all pods, reconcile every change.
+// Three runtimes do the same work one after another in one run: watch all pods, reconcile every change.
 //   synced, memory, block    from one real API server (packages/localcluster) that holds the pods
-//   events, latency          from a watch that stamps each event as it leaves (event-server.ts): 1,000 a second, then flat out
+//   events, latency          from a watch that stamps each event (event-server.ts): 1,000 per second, then at full speed
 //   connections, recovery    through a proxy that counts connections and cuts them
 import { parseArgs } from "node:util";
 import { startCluster } from "@memhog/localcluster";
@@ -29,14 +29,14 @@ if (sizes.some((size) => !Number.isInteger(size) || size < 1)) {
 }
 
 await measure();
-// At once: after one of four runs Node's own cleaning up went round in circles until it was killed, an hour later.
+// Exits at once: after one of four runs, Node's own cleanup looped until it was killed an hour later.
 process.exit(0);
 
 async function measure(): Promise<void> {
   const contenders: Contenders = await buildContenders();
   const figures: Figure[] = [];
   await using cluster = await startCluster();
-  const idle = await measureIdle(contenders, cluster); // before there is anything to see
+  const idle = await measureIdle(contenders, cluster); // while there are no pods yet
   for (const size of sizes) {
     await seedPods(cluster, size);
     figures.push(...(await measureSync(contenders, cluster, size)), ...(await measureFloor(cluster, size)));
@@ -46,7 +46,7 @@ async function measure(): Promise<void> {
   figures.push(...idle);
   report("@memhog/runtime beside its peers", figures, {
     ...conditions({ kubernetes: cluster.version }),
-    ours: "packed as for a registry (npm run pack:runtime), no flags; a view of the fields memhog-operator uses (listed in protobuf). “ours, whole” keeps whole objects (listed in JSON). The runtime itself keeps V8's young generation small, as in every operator made with it",
+    ours: "packed as for a registry (npm run pack:runtime), no flags; a view of the fields memhog-operator uses. “ours, whole” keeps whole objects. The runtime itself keeps V8's young generation small, as in every operator made with it",
     peers:
       "@kubernetes/client-node 2.0.1 (informer, Node as ours, as installed and as one file), controller-runtime v0.25.2 (typed cache, defaults)",
   });

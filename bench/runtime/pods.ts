@@ -1,5 +1,5 @@
-// A made-up pod of an ordinary size: about 5 KB of JSON as written here; a real API server adds managedFields, defaults and a
-// status. It is regular (twenty alike per app), which flatters a cache that shares equal parts, as ours does.
+// A generated pod of typical size: about 5 KB of JSON; a real API server adds managedFields, defaults and a status. The
+// pods are regular (twenty identical ones per app), which favors a cache that shares equal values, as ours does.
 
 export interface BenchPod {
   readonly apiVersion: "v1";
@@ -15,7 +15,7 @@ export interface BenchPod {
   readonly spec: object;
 }
 
-/** The nth pod: its name and namespace are derived from n, so that a second run finds the same ones. */
+/** The nth pod. Its name and namespace are derived from n, so that a second run finds the same pods. */
 export function podOf(index: number): BenchPod {
   const uid = `00000000-0000-4000-8000-${index.toString(16).padStart(12, "0")}`;
   const app = `app-${Math.floor(index / 20)}`;

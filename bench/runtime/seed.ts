@@ -1,15 +1,15 @@
-// Puts pods into a real API server. Nobody runs them: there are no nodes.
+// Creates pods in a real API server without nodes, so they never run.
 import type { Cluster } from "@memhog/localcluster";
-import { AlreadyExistsError, connect, Pod, systemEnvironment } from "@memhog/runtime";
+import { AlreadyExistsError, createClient, loadConfig, Pod, systemEnvironment } from "@memhog/runtime";
 import { podOf } from "./pods.ts";
 
-/** Right after so many writes the server is busy with them, which would be to the disadvantage of whoever is measured first. */
+/** The server stays busy after so many writes, which would slow down the contender that is measured first. */
 const restMs = 20_000;
 
-/** Makes sure that pods 0 … count-1 are there. */
+/** Makes sure that pods 0 … count-1 exist. */
 export async function seedPods(cluster: Cluster, count: number): Promise<void> {
-  await using client = await connect({
-    kubeconfig: cluster.kubeconfig,
+  await using client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig }),
     environment: systemEnvironment(),
     rateLimit: { qps: 5_000, burst: 5_000 },
   });

@@ -1,4 +1,4 @@
-// How long until the cache is complete, what that takes, and for how long nothing else could happen meanwhile.
+// Measures the time until the cache is complete, the memory, and the longest event-loop block.
 import type { Cluster } from "@memhog/localcluster";
 import type { Figure } from "../report.ts";
 import type { Contenders } from "./build.ts";
@@ -11,7 +11,7 @@ interface SyncResult {
   readonly block: number;
 }
 
-/** Rounds are interleaved (ours, a, b, c, ours, …): what else the machine does then hits all alike. The median counts. */
+/** Rounds are interleaved (ours, a, b, c, ours, …), so that other load on the machine affects all equally. Reports the median. */
 const rounds = 3;
 
 export async function measureSync(contenders: Contenders, cluster: Cluster, size: number): Promise<readonly Figure[]> {
@@ -49,7 +49,7 @@ async function syncOnce(argv: readonly string[], kubeconfig: string, size: numbe
   await using contender = new Contender(argv, kubeconfig);
   const { ms, objects } = await contender.synced();
   if (objects < size) throw new Error(`${argv.join(" ")} says it is synced with ${objects} of ${size} pods`);
-  await new Promise((done) => setTimeout(done, 2_000)); // the first reconcile of every pod is part of it
+  await new Promise((done) => setTimeout(done, 2_000)); // includes the first reconcile of every pod
   const { longestBlockMs = Number.NaN } = await contender.report();
   const { rss, peak } = contender.memory();
   return { ms, rss, peak, block: longestBlockMs };

@@ -1,9 +1,9 @@
-// What happens on the wire: how many connections a thousand calls take, and how soon a change is seen after all of them were cut.
+// Measures how many connections a thousand calls use, and how soon a change is reconciled after all connections were cut.
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cluster } from "@memhog/localcluster";
-import { connect, Pod, systemEnvironment } from "@memhog/runtime";
+import { createClient, loadConfig, Pod, systemEnvironment } from "@memhog/runtime";
 import { startTcpProxy } from "@memhog/runtime/testing";
 import type { Figure } from "../report.ts";
 import type { Contenders } from "./build.ts";
@@ -47,9 +47,12 @@ async function wireOnce(argv: readonly string[], cluster: Cluster): Promise<Wire
   return { connections, recoveryMs: await recovery(contender, cluster, () => proxy.cut()) };
 }
 
-/** Cuts, changes a pod behind the contender's back, and waits until it has reconciled that. */
+/** Cuts the connections, changes a pod meanwhile, and waits until the contender has reconciled the change. */
 async function recovery(contender: Contender, cluster: Cluster, cut: () => void): Promise<number> {
-  await using client = await connect({ kubeconfig: cluster.kubeconfig, environment: systemEnvironment() });
+  await using client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig }),
+    environment: systemEnvironment(),
+  });
   contender.reset();
   await contender.report();
   const since = performance.now();

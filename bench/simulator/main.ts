@@ -1,11 +1,11 @@
 // npm run bench -- simulator [--json]
 //
-// How fast a Kubernetes in one process is: to start, to run a thousand pods, and to live through a day.
+// Measures the simulator: its startup, a thousand pods, and a simulated day.
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { Deployment, systemEnvironment } from "@memhog/runtime";
 import { manualEnvironment } from "@memhog/runtime/testing";
-import { type Simulator, startSimulator, wholeCluster } from "@memhog/simulator";
+import { fullCluster, type Simulator, startSimulator } from "@memhog/simulator";
 import { conditions, type Figure, percentile, report } from "../report.ts";
 
 const { values } = parseArgs({ options: { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
@@ -31,7 +31,7 @@ async function measureStart(): Promise<Figure> {
     const simulator = await startSimulator({
       environment: systemEnvironment(),
       http: true,
-      parts: wholeCluster({ nodes: { count: 1 } }),
+      components: fullCluster({ nodes: { count: 1 } }),
     });
     samples.push(performance.now() - since);
     await simulator.stop();
@@ -47,7 +47,7 @@ async function measureReady(count: number): Promise<Figure> {
       capacity: { cpu: "64", memory: "64Gi", pods: "200" },
     })),
   };
-  await using simulator = await startSimulator({ environment: systemEnvironment(), parts: wholeCluster({ nodes }) });
+  await using simulator = await startSimulator({ environment: systemEnvironment(), components: fullCluster({ nodes }) });
   const since = performance.now();
   await rollOut(simulator, count);
   while ((await readyPods(simulator)) < count) await simulator.environment.clock.sleep(50);
@@ -57,8 +57,8 @@ async function measureReady(count: number): Promise<Figure> {
 
 async function measureDay(count: number): Promise<Figure> {
   const environment = manualEnvironment();
-  const parts = wholeCluster({ nodes: { count: 2 } });
-  const simulator = await startSimulator({ environment, parts });
+  const components = fullCluster({ nodes: { count: 2 } });
+  const simulator = await startSimulator({ environment, components });
   await rollOut(simulator, count);
   const since = performance.now();
   await environment.clock.advance(day);
@@ -81,7 +81,7 @@ async function rollOut(simulator: Simulator, replicas: number): Promise<void> {
   });
 }
 
-/** By the Deployment's own word: listing a thousand pods again and again would measure the listing. */
+/** Reads the status of the Deployment, because listing a thousand pods repeatedly would distort the measurement. */
 async function readyPods(simulator: Simulator): Promise<number> {
   const { status } = await simulator.client().get(Deployment, { namespace: "default", name: "bench" });
   return status?.readyReplicas ?? 0;

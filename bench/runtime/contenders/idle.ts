@@ -1,5 +1,4 @@
-// An operator with nothing to do, and everything that an operator has: a kind of its own, children, leader election, probes,
-// metrics, logs.
+// An operator without work but with the usual parts: its own kind, children, leader election, probes, metrics, logs.
 import { createInterface } from "node:readline";
 import { ConfigMap, controller, defineResource, done, operator, z } from "@memhog/runtime";
 

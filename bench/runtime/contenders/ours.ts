@@ -1,16 +1,18 @@
-// Our contender: the same work as the others', written on the public door of @memhog/runtime.
+// Our contender: the same work as the others, written with the public entry points of @memhog/runtime.
 //
-//   --whole   keeps whole objects (all but managedFields), as the peers do; otherwise a view of what memhog-operator needs
+//     --whole   keeps whole objects (except managedFields), as the peers do; by default, a view of what memhog-operator needs
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 
 const since = performance.now();
-const runtime = await import("@memhog/runtime");
-const { connect, controller, done, leanMetadata, Namespace, operator, Pod, silentLogger, systemEnvironment, view } = runtime;
+const { createClient, loadConfig, controller, done, operator, Pod, systemEnvironment, view } = await import("@memhog/runtime");
+const { leanMetadata } = await import("@memhog/runtime/cache");
+const { silentLogger } = await import("@memhog/runtime/concurrency");
+const { Namespace } = await import("@memhog/runtime/kinds");
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 
-/** What a memory autoscaler keeps of a pod. */
+/** The fields of a pod that a memory autoscaler needs. */
 const PodMemory = view(Pod, {
   project: (pod) => ({
     metadata: leanMetadata(pod),
@@ -21,7 +23,7 @@ const PodMemory = view(Pod, {
     status: { phase: pod.status?.phase, containerStatuses: pod.status?.containerStatuses },
   }),
 });
-const kind = process.argv.includes("--whole") ? Pod : (PodMemory as unknown as typeof Pod);
+const kind = process.argv.includes("--whole") ? Pod : (PodMemory as typeof Pod);
 
 let latencies: number[] = [];
 let changes = 0;
@@ -42,11 +44,11 @@ const pods = controller(kind, { resyncMs: 0 }, async (ref, ctx) => {
 
 const kubeconfig = process.argv[process.argv.indexOf("--kubeconfig") + 1] ?? "";
 const rateLimit = { qps: 5_000, burst: 5_000 };
-// "caches synced" is the operator's own word for it, and says how many objects there are.
+// The operator logs "caches synced" with the number of objects.
 const log = {
   ...silentLogger,
   info(fields: object, message?: string) {
-    if (message === "listening") delay.enable(); // from here on, as client-node's: the configuration is read, the work begins
+    if (message === "listening") delay.enable(); // as in client-node's contender: after reading the configuration
     if (message !== "caches synced") return;
     known = (fields as { objects: number }).objects;
     say({ event: "synced", ms: performance.now() - since, objects: known });
@@ -72,9 +74,9 @@ createInterface({ input: process.stdin })
   })
   .on("close", () => process.exit(0));
 
-/** Reads one object from the server, many times, several at once. */
+/** Reads one object from the server many times, several in parallel. */
 async function callMany(count: number, atOnce: number): Promise<void> {
-  await using client = await connect({ kubeconfig, environment: systemEnvironment(), rateLimit });
+  await using client = createClient({ config: await loadConfig({ kubeconfig }), environment: systemEnvironment(), rateLimit });
   const worker = async () => {
     for (let n = 0; n < count / atOnce; n += 1) await client.get(Namespace, { name: "default" });
   };

@@ -1,4 +1,4 @@
-// What people ask of gordons, and what they are told. The CRD, its validation, the types and `kubectl explain` are this value.
+// The Gordon kind. The CRD, its validation, the TypeScript types and `kubectl explain` come from this value.
 import { defineResource, type ObjectOf, z } from "@memhog/runtime";
 
 const count = () => z.int().min(0).max(1000);
@@ -10,25 +10,23 @@ export const Gordon = defineResource({
   shortNames: ["gn"],
   description: "Keeps a number of gordons running.",
   spec: z.object({
-    gordon: z
-      .object({ replicas: count().describe("How many gordons to keep running.") })
-      .describe("The gordons that this object stands for."),
+    gordon: z.object({ replicas: count().describe("Number of gordons to keep running.") }).describe("Settings of the gordons."),
   }),
   status: z.object({
-    replicas: count().describe("How many gordons there are."),
-    readyReplicas: count().describe("How many of them are ready."),
-    pods: z.array(z.string().max(253)).max(1000).describe("Their pods, in the order of their numbers."),
-    selector: z.string().max(1024).optional().describe("A label selector for their pods."),
+    replicas: count().describe("Number of gordons."),
+    readyReplicas: count().describe("Number of Ready gordons."),
+    pods: z.array(z.string().max(253)).max(1000).describe("Names of the pods, by ordinal."),
+    selector: z.string().max(1024).optional().describe("Label selector of the pods."),
   }),
   conditions: {
     Ready: {
-      True: { AllPodsReady: "As many gordons are ready as were asked for." },
+      True: { AllPodsReady: "The requested number of gordons is ready." },
       False: {
-        PodsMissing: "Some gordons are still to be made, or to be made again.",
-        PodsNotReady: "All gordons are there, but not all of them are ready.",
-        TooManyPods: "Some gordons are still to go.",
-        NameTaken: "A pod that is not ours has the name that one of our gordons should have. It is left alone.",
-        Stuck: "The API server refuses what should be done; the message says what.",
+        PodsMissing: "Some gordons have not been created yet.",
+        PodsNotReady: "Some gordons are not ready yet.",
+        TooManyPods: "Some gordons have not been removed yet.",
+        NameTaken: "A pod of another owner has the name of a gordon. It is not changed.",
+        Stuck: "The API server rejects a request of the operator. The message has the details.",
       },
     },
   },

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { busyboxImage, packageImage } from "@memhog/localcluster";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { beforeAll, expect, it } from "vitest";
-import { usualImage } from "./manifests.ts";
+import { defaultImage } from "./program.ts";
 
 const deploy = join(import.meta.dirname, "../deploy");
 const top = join(import.meta.dirname, "../../..");
 
 beforeAll(async () => {
   await using cluster = await testCluster({ nodes: "real" });
-  await cluster.loadBuilt((output) => busyboxImage({ name: usualImage, command: ["/bin/sleep", "100000"], output }));
+  await cluster.loadBuilt((output) => busyboxImage({ name: defaultImage, command: ["/bin/sleep", "100000"], output }));
   const program = { top, folder: "operators/gordon", entrypoint: ["src/main.ts"] };
   await cluster.loadBuilt((output) => packageImage({ ...program, name: "memhog/gordon-operator:dev", output }));
 });

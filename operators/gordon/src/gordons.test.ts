@@ -66,7 +66,7 @@ describe("what a gordon wants and says", () => {
 
   it("replaces a pod that failed right after its start no sooner than ten seconds after it was made", () => {
     const { wants, outcome, tells } = decide(1, ours(0, "Failed", "2026-01-01T00:00:57Z"));
-    expect([wants, outcome, tells]).toEqual(["0", expect.objectContaining({ kind: "checkAgain", inMs: 7_000 }), []]);
+    expect([wants, outcome, tells]).toEqual(["0", expect.objectContaining({ kind: "requeueAfter", inMs: 7_000 }), []]);
     expect(decide(1, ours(0, "Failed")).tells).toEqual(["PodReplaced"]);
   });
 

@@ -1,24 +1,25 @@
-// The files of deploy/, from the same values that the program runs on.
-import { apiVersionOf, type ManifestFiles, operator, operatorManifests } from "@memhog/runtime";
+// Generates deploy/.    node operators/gordon/src/manifests.ts
+import { join } from "node:path";
+import { generate, type ManifestFiles, operatorManifests } from "@memhog/kit";
+import { apiVersionOf } from "@memhog/runtime";
 import { Gordon } from "./api.ts";
-import { gordons } from "./gordons.ts";
+import { program } from "./program.ts";
 
-export const name = "gordon-operator";
-export const usualImage = "prgcont/gordon:v1.0";
+export const deploy = join(import.meta.dirname, "../deploy");
 
 export function manifests(): ManifestFiles {
   return operatorManifests({
-    name,
+    program,
     image: "memhog/gordon-operator:dev",
-    resources: [Gordon],
-    grants: operator({ name, controllers: [gordons({ image: usualImage })], leaderElection: true }).grants,
-    samples: { "gordon.yaml": sample },
+    samples: {
+      "gordon.yaml": {
+        apiVersion: apiVersionOf(Gordon),
+        kind: Gordon.kind,
+        metadata: { name: "gordoncluster" },
+        spec: { gordon: { replicas: 3 } },
+      },
+    },
   });
 }
 
-const sample = {
-  apiVersion: apiVersionOf(Gordon),
-  kind: Gordon.kind,
-  metadata: { name: "gordoncluster" },
-  spec: { gordon: { replicas: 3 } },
-};
+if (import.meta.main) await generate(deploy, manifests());

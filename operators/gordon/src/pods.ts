@@ -1,11 +1,12 @@
-// The pods of a gordon: their names, how they look, and when one is over.
-import { identityLabels, type Pod, recommendedLabels, type Stored, seconds } from "@memhog/runtime";
+// The pods of a Gordon: their names, their spec, and when one has ended.
+import { type Pod, recommendedLabels, type Stored, seconds } from "@memhog/runtime";
+import { identityLabels } from "@memhog/runtime/objects";
 import type { Gordon } from "./api.ts";
 
-/** A pod as it should be. */
+/** A desired pod. */
 export type WantedPod = Pod & { readonly metadata: { readonly name: string } };
 
-/** The pod with this number. Its name follows from the gordon's: a create that is repeated after a crash meets itself. */
+/** The pod with this ordinal. The name is deterministic, so a create that is repeated after a crash finds the same pod. */
 export function podFor({ metadata }: Stored<Gordon>, ordinal: number, image: string): WantedPod {
   const labels = recommendedLabels({ name: "gordon", instance: metadata.name, managedBy: "gordon-operator" });
   return {
@@ -13,7 +14,7 @@ export function podFor({ metadata }: Stored<Gordon>, ordinal: number, image: str
     spec: {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      terminationGracePeriodSeconds: 5, // its successor has the same name, and waits
+      terminationGracePeriodSeconds: 5, // the replacement has the same name and has to wait
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
       containers: [
         {
@@ -27,7 +28,7 @@ export function podFor({ metadata }: Stored<Gordon>, ordinal: number, image: str
   };
 }
 
-/** For autoscalers, and for people: never with a version in it. */
+/** The label selector for the scale subresource. It contains no version. */
 export function selectorOf({ metadata }: Stored<Gordon>): string {
   const labels = identityLabels({ name: "gordon", instance: metadata.name });
   return Object.entries(labels)
@@ -35,8 +36,8 @@ export function selectorOf({ metadata }: Stored<Gordon>): string {
     .join(",");
 }
 
-/** Failed or finished: it will never run again. (A container that ends is started again by its node, and is no case for us.) */
-export function isOver({ status }: Pod): boolean {
+/** Failed or Succeeded: the pod never runs again. The kubelet restarts single containers. */
+export function hasEnded({ status }: Pod): boolean {
   return status?.phase === "Failed" || status?.phase === "Succeeded";
 }
 
@@ -44,10 +45,10 @@ export function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 }
 
-/** A node that refuses a pod fails it at once: replaced as quickly, it would fail again, many times a second. */
-const shortestLife = seconds(10);
+/** A kubelet that rejects a pod fails it at once. Without a delay it would be replaced many times a second. */
+const minLifetimeMs = seconds(10);
 
-/** Milliseconds until a pod that is over may be replaced; 0 or less: now. */
-export function patienceWith({ metadata }: Stored<Pod>, now: number): number {
-  return Date.parse(metadata.creationTimestamp ?? "") + shortestLife - now;
+/** Milliseconds until an ended pod may be replaced; 0 or less means now. */
+export function replaceDelayMs({ metadata }: Stored<Pod>, now: number): number {
+  return Date.parse(metadata.creationTimestamp ?? "") + minLifetimeMs - now;
 }

@@ -1,10 +1,10 @@
 // For tests on an API server: a namespace with the kind in it, operators, and a voice for the kubelet where there is no node.
-import { connect, crdOf, isControlledBy, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
+import { crdOf, createClient, isControlledBy, loadConfig, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
 import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
 import { testCluster } from "@memhog/simulator/testing";
 import { Gordon } from "./api.ts";
 import { gordons } from "./gordons.ts";
-import { name } from "./manifests.ts";
+import { program } from "./program.ts";
 
 /** What a stage needs of a cluster. */
 interface SomeCluster extends AsyncDisposable {
@@ -19,8 +19,8 @@ export const stage = async () => stageOn(await testCluster());
 /** On a cluster that the test has chosen. */
 export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Gordon));
-  const client = await connect({
-    kubeconfig: cluster.kubeconfig,
+  const client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig }),
     environment: systemEnvironment(),
     rateLimit: { qps: 1000, burst: 1000 },
   });
@@ -37,7 +37,7 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
     ...{ cluster, client, namespace, find, pods },
     start: async ({ kubeconfig = cluster.kubeconfig, resyncMs = 200 } = {}) => {
       const controllers = [gordons({ image: "gordon:test", resyncMs })];
-      return closing.use(await startOperator({ name, controllers, kubeconfig, namespaces: [namespace] }));
+      return closing.use(await startOperator({ name: program.name, controllers, kubeconfig, namespaces: [namespace] }));
     },
     /** Asks for so many, as kubectl apply would. */
     ask: (of: string, replicas: number) =>

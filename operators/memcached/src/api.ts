@@ -1,20 +1,20 @@
-// What people ask of memcached, and what they are told. The CRD, its validation, the types and `kubectl explain` are this value.
+// The Memcached kind. The CRD, its validation, the TypeScript types and `kubectl explain` come from this value.
 import { defineResource, type ObjectOf, rule, z } from "@memhog/runtime";
 
-export const usual = { size: 3, version: "1.6", port: 11211 };
+export const defaults = { size: 3, version: "1.6", port: 11211 };
 export const oddSize = "Cluster size must be an odd number";
 
-/** What may follow the colon in the name of an image. */
+/** The format of an image tag. */
 export const tagForm = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const tag = () => z.string().max(128).regex(tagForm);
 const count = () => z.int().min(0).max(1000);
 
 const trouble = {
-  ImageNotPulled: "The image of the wanted version cannot be pulled: there may be no such version.",
-  ServersCrashing: "Servers end right after their start, again and again.",
-  NameConflict: "A Deployment of this name belongs to someone else. It is left alone.",
-  Stuck: "The API server refuses what should be done; the message says what.",
+  ImageNotPulled: "The image of the requested version cannot be pulled. The version may not exist.",
+  ServersCrashing: "Servers crash right after their start.",
+  NameConflict: "A Deployment of this name has another owner. It is not changed.",
+  Stuck: "The API server rejects a request of the operator. The message has the details.",
 };
 
 export const Memcached = defineResource({
@@ -29,21 +29,21 @@ export const Memcached = defineResource({
       .min(1)
       .max(99)
       .apply(rule, "self % 2 == 1", oddSize)
-      .default(usual.size)
-      .describe("How many servers; an odd number."),
+      .default(defaults.size)
+      .describe("Number of servers. Must be odd."),
     version: tag()
-      .default(usual.version)
-      .describe("Of memcached: the tag of its image. A change is rolled out server by server."),
-    // Nobody but root may listen below 1024, and the servers are not root.
-    containerPort: z.int().min(1024).max(65535).default(usual.port).describe("Where the servers listen."),
+      .default(defaults.version)
+      .describe("Version of memcached: the tag of its image. A change is rolled out server by server."),
+    // Ports below 1024 need root, and the servers do not run as root.
+    containerPort: z.int().min(1024).max(65535).default(defaults.port).describe("Port of the servers."),
   }),
   status: z.object({
-    replicas: count().describe("How many servers there are."),
-    readyReplicas: count().describe("How many of them are ready."),
-    // More than spec.size can be: during a rollout old and new servers are there.
-    nodes: z.array(z.string().max(253)).max(200).describe("The pods of the servers, sorted."),
-    version: tag().optional().describe("The version that runs everywhere; it moves when a rollout has ended."),
-    selector: z.string().max(1024).optional().describe("A label selector for the pods of the servers."),
+    replicas: count().describe("Number of servers."),
+    readyReplicas: count().describe("Number of Ready servers."),
+    // May exceed spec.size: during a rollout old and new servers exist.
+    nodes: z.array(z.string().max(253)).max(200).describe("Names of the pods, sorted."),
+    version: tag().optional().describe("Version that all servers run. Changes when a rollout is complete."),
+    selector: z.string().max(1024).optional().describe("Label selector of the pods."),
   }),
   conditions: {
     Available: {
@@ -51,16 +51,19 @@ export const Memcached = defineResource({
       False: { TooFewReady: "Servers are missing or not ready yet.", ...trouble },
     },
     Progressing: {
-      True: { RollingOut: "Servers are replaced by servers of another version.", Scaling: "Servers are added or removed." },
+      True: {
+        RollingOut: "Servers are being replaced by servers of another version.",
+        Scaling: "Servers are being added or removed.",
+      },
       False: {
-        Settled: "Everything is as it was asked for.",
+        Settled: "All servers match the spec.",
         Stalled: "The rollout makes no progress.",
         ...trouble,
       },
     },
     Degraded: {
       True: {
-        PodsRefused: "Pods may not be made: a quota, a policy.",
+        PodsRefused: "The API server rejects new pods, for example because of a quota.",
         RolloutStalled: "The rollout makes no progress.",
         ...trouble,
       },

@@ -1,11 +1,11 @@
 // For tests without a cluster: a Memcached, its Deployment and its pods, as the API server would have stored them.
 import { Deployment, ownerReferenceTo } from "@memhog/runtime";
 import { anObject, aPod } from "@memhog/runtime/testing";
-import { Memcached, usual } from "./api.ts";
+import { defaults, Memcached } from "./api.ts";
 import { deploymentFor } from "./deployment.ts";
 
 export function aMemcached(spec: Partial<Memcached["spec"]> = {}, status: object = {}) {
-  const whole = { size: 3, version: "1.6.9", containerPort: usual.port, ...spec };
+  const whole = { size: 3, version: "1.6.9", containerPort: defaults.port, ...spec };
   return anObject(Memcached, { metadata: { name: "cache" }, spec: whole, status: { observedGeneration: 1, ...status } as never });
 }
 

@@ -1,6 +1,7 @@
 // C1: an operator that is killed at any write of a life: made, changed, removed. Its successor finishes the work, and nobody can tell
 // from the Deployments and ReplicaSets of that life that anybody died.
-import { Deployment, type Kind, type KubernetesObject, ReplicaSet } from "@memhog/runtime";
+import { Deployment, type Kind, type KubernetesObject } from "@memhog/runtime";
+import { ReplicaSet } from "@memhog/runtime/kinds";
 import { killAtEveryWrite, moments } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { stage } from "./stage.fixture.ts";

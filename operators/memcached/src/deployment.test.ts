@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMemcached, itsDeployment } from "./builders.fixture.ts";
-import { deploymentFor, remarksOn, sizeDiffers } from "./deployment.ts";
+import { deploymentFor, eventsFor, sizeDiffers } from "./deployment.ts";
 
 describe("the Deployment of a Memcached", () => {
   it("has a selector without a version, so that a version can change", () => {
@@ -37,7 +37,7 @@ describe("what is told about a step", () => {
     },
   ];
   it.each(cases)("$name", ({ memcached, actual, tells }) =>
-    expect(remarksOn(memcached, wanted, actual).map(({ reason }) => reason)).toEqual(tells),
+    expect(eventsFor(memcached, wanted, actual).map(({ reason }) => reason)).toEqual(tells),
   );
 
   it("a size is undesired only where there is one", () =>

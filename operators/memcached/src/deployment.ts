@@ -1,24 +1,18 @@
-// The Deployment that a Memcached becomes.
-import {
-  type Container,
-  type Deployment,
-  identityLabels,
-  isSubset,
-  type Remark,
-  recommendedLabels,
-  type Stored,
-} from "@memhog/runtime";
-import { type Memcached, usual } from "./api.ts";
+// The Deployment of a Memcached, and the events about its changes.
+import { type Deployment, type EventInput, recommendedLabels, type Stored } from "@memhog/runtime";
+import type { Container } from "@memhog/runtime/kinds";
+import { identityLabels, isSubset } from "@memhog/runtime/objects";
+import { defaults, type Memcached } from "./api.ts";
 
 export type WantedDeployment = Deployment & { readonly metadata: { readonly name: string } };
 
-/** Says which Memcached something belongs to. */
+/** Names the Memcached that an object belongs to. */
 export const instanceLabel = "app.kubernetes.io/instance";
 
-/** The pods of a Memcached: what it is and which one, never a version. Selectors cannot change, versions do. */
+/** Selects the pods of a Memcached. It contains no version, because a selector cannot change. */
 export const selectorOf = (name: string) => identityLabels({ name: "memcached", instance: name });
 
-/** @param repository where images come from, without the tag */
+/** @param repository image repository without the tag */
 export function deploymentFor({ metadata: { name }, spec }: Stored<Memcached>, repository: string): WantedDeployment {
   const { size, version } = spec;
   const labels = recommendedLabels({ name: "memcached", instance: name, version, managedBy: "memcached-operator" });
@@ -42,11 +36,11 @@ export function deploymentFor({ metadata: { name }, spec }: Stored<Memcached>, r
 }
 
 function serverOf({ version, containerPort }: Memcached["spec"], repository: string): Container {
-  const elsewhere = containerPort === usual.port ? [] : ["-p", `${containerPort}`];
+  const elsewhere = containerPort === defaults.port ? [] : ["-p", `${containerPort}`];
   return {
     name: "memcached",
     image: `${repository}:${version}`,
-    // The original says -m=64, which memcached reads as 0 megabytes, and ends: "item size limit higher than 1/2 of memory max".
+    // Not -m=64, as in the tutorial: memcached reads that as 0 megabytes and exits.
     command: ["memcached", "-m", "64", "-o", "modern", "-v", ...elsewhere],
     ports: [{ name: "memcached", containerPort }],
     readinessProbe: { tcpSocket: { port: "memcached" } },
@@ -55,7 +49,7 @@ function serverOf({ version, containerPort }: Memcached["spec"], repository: str
   };
 }
 
-/** The version that a Deployment is about. */
+/** The version in the image of a Deployment. */
 export const versionIn = ({ spec }: Deployment) => spec.template.spec.containers[0]?.image?.split(":").at(-1);
 
 /** Whether the number of servers has to be corrected. */
@@ -63,21 +57,25 @@ export function sizeDiffers(wanted: Deployment, actual: Deployment | undefined):
   return actual !== undefined && actual.spec.replicas !== wanted.spec.replicas;
 }
 
-/** What is worth telling about the step from the Deployment that is there to the one that is wanted. */
-export function remarksOn(
+/** Events about the change from the actual to the desired Deployment. */
+export function eventsFor(
   memcached: Stored<Memcached>,
   wanted: WantedDeployment,
   actual: Deployment | undefined,
-): readonly Remark[] {
+): readonly EventInput[] {
   const { replicas } = wanted.spec;
   const version = versionIn(wanted);
-  if (actual === undefined) return [{ reason: "Created", note: `a Deployment of ${replicas} servers of version ${version}` }];
+  if (actual === undefined) return [{ reason: "Created", message: `a Deployment of ${replicas} servers of version ${version}` }];
   if (isSubset(wanted.spec, actual.spec)) return [];
-  // Nobody asked for anything new since we last reported: somebody has changed what is ours.
+  // The spec has not changed since the last status: another writer has changed the Deployment.
   if (memcached.status?.observedGeneration === memcached.metadata.generation)
-    return [{ type: "Warning", reason: "Reverted", note: "the Deployment was not as we made it; what is ours is put right" }];
+    return [{ type: "Warning", reason: "Reverted", message: "the Deployment was not as we made it; what is ours is put right" }];
   return [
-    ...(sizeDiffers(wanted, actual) ? [{ reason: "Scaled", note: `from ${actual.spec.replicas} to ${replicas} servers` }] : []),
-    ...(versionIn(actual) === version ? [] : [{ reason: "RollingOut", note: `from version ${versionIn(actual)} to ${version}` }]),
+    ...(sizeDiffers(wanted, actual)
+      ? [{ reason: "Scaled", message: `from ${actual.spec.replicas} to ${replicas} servers` }]
+      : []),
+    ...(versionIn(actual) === version
+      ? []
+      : [{ reason: "RollingOut", message: `from version ${versionIn(actual)} to ${version}` }]),
   ];
 }

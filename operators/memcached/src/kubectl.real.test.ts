@@ -15,7 +15,7 @@ describe.each(bothClusters)("the real kubectl on a %s cluster", (which) => {
     const [head, row] = (await cluster.kubectl("get", "mc")).split("\n");
     expect(head?.split(/ {2,}/)).toEqual(["NAME", "SIZE", "READY", "VERSION", "AVAILABLE", "STATUS", "AGE"]);
     expect(row).toMatch(/^cache +3 +3 +1\.6\.9 +True +Settled +\d+s$/);
-    expect(await cluster.kubectl("explain", "memcached.spec.size")).toContain("How many servers; an odd number.");
+    expect(await cluster.kubectl("explain", "memcached.spec.size")).toContain("Number of servers. Must be odd.");
     await cluster.eventually(
       () => cluster.kubectl("describe", "mc", "cache"),
       (text) => /Created .*a Deployment of 3 servers of version 1\.6\.9/.test(text),

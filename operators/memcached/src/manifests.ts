@@ -1,36 +1,27 @@
-// The files of deploy/, from the same values that the program runs on.
-import { apiVersionOf, type ManifestFiles, operator, operatorManifests } from "@memhog/runtime";
+// Generates deploy/.    node operators/memcached/src/manifests.ts
+import { join } from "node:path";
+import { generate, type ManifestFiles, operatorManifests } from "@memhog/kit";
+import { apiVersionOf } from "@memhog/runtime";
 import { Memcached } from "./api.ts";
-import { memcacheds } from "./memcacheds.ts";
-import { webhooks } from "./webhooks.ts";
+import { program } from "./program.ts";
 
-export const name = "memcached-operator";
-const namespace = "default";
+export const deploy = join(import.meta.dirname, "../deploy");
 
 export function manifests(): ManifestFiles {
-  const options = { name, controllers: [memcacheds({ repository: "memcached" })], leaderElection: true };
-  const withWebhooks = operator({ ...options, webhooks: webhooks() });
   return operatorManifests({
-    name,
-    namespace,
+    program,
     image: "memhog/memcached-operator:dev",
-    resources: [Memcached],
-    grants: operator(options).grants,
-    samples: { "memcached.yaml": sample },
-    variants: {
-      // Webhooks are registered for the whole cluster, so this is the cluster's variant.
-      "with-webhooks": {
-        grants: withWebhooks.grants,
-        args: ["--all-namespaces", "--webhooks"],
-        webhooks: webhooks(),
+    samples: {
+      "memcached.yaml": {
+        apiVersion: apiVersionOf(Memcached),
+        kind: Memcached.kind,
+        metadata: { name: "memcached-sample" },
+        spec: { size: 3, version: "1.6.9" },
       },
     },
+    // Webhooks are registered for the whole cluster, so this variant watches all namespaces.
+    variants: { "with-webhooks": { args: ["--all-namespaces"], webhooks: true } },
   });
 }
 
-const sample = {
-  apiVersion: apiVersionOf(Memcached),
-  kind: Memcached.kind,
-  metadata: { name: "memcached-sample" },
-  spec: { size: 3, version: "1.6.9" },
-};
+if (import.meta.main) await generate(deploy, manifests());

@@ -1,7 +1,7 @@
 // Real Kubernetes, because here somebody is not the admin: the operator, with the rights that deploy/ gives it in one namespace. What
 // it used of them, the audit log of a real API server knows.
 import { testCluster } from "@memhog/localcluster/testing";
-import { rolesFor } from "@memhog/runtime";
+import { rolesFor } from "@memhog/runtime/schema";
 import { auditOf, eventually } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { memcacheds } from "./memcacheds.ts";

@@ -1,11 +1,21 @@
 // For tests on an API server: a namespace with the kind in it, operators, and somebody who plays the kubelet
 // where there is no node.
-import { type Client, connect, crdOf, Deployment, Event, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
+import {
+  type Client,
+  crdOf,
+  createClient,
+  Deployment,
+  Event,
+  loadConfig,
+  Pod,
+  type Stored,
+  systemEnvironment,
+} from "@memhog/runtime";
 import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
 import { testCluster } from "@memhog/simulator/testing";
 import { Memcached } from "./api.ts";
-import { name } from "./manifests.ts";
 import { memcacheds } from "./memcacheds.ts";
+import { program } from "./program.ts";
 
 /** What the one who plays the kubelet says about a pod. */
 export type Fate = "Ready" | "ErrImagePull";
@@ -24,7 +34,11 @@ export const stage = async () => stageOn(await testCluster());
 export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Memcached));
   const environment = systemEnvironment();
-  const client = await connect({ kubeconfig: cluster.kubeconfig, environment, rateLimit: { qps: 1000, burst: 1000 } });
+  const client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig }),
+    environment,
+    rateLimit: { qps: 1000, burst: 1000 },
+  });
   const namespace = cluster.defaultNamespace;
   const closing = new AsyncDisposableStack();
   closing.use(cluster);
@@ -36,7 +50,7 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
     ...{ cluster, client, namespace, kubelet, undesired, ...helpers(client, namespace) },
     start: async ({ kubeconfig = cluster.kubeconfig, resyncMs = 200 } = {}) => {
       const controllers = [memcacheds({ repository: "memcached", resyncMs, onUndesiredSize: () => undesired.push(namespace) })];
-      return closing.use(await startOperator({ name, controllers, kubeconfig, namespaces: [namespace] }));
+      return closing.use(await startOperator({ name: program.name, controllers, kubeconfig, namespaces: [namespace] }));
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

@@ -1,26 +1,25 @@
-// What a Memcached says about itself: a function of its spec, its Deployment and the pods of that. The three conditions answer
-// three questions, each on its own: can it be used, is it changing, does somebody have to look?
+// The status of a Memcached: a pure function of its spec, its Deployment and the Deployment's pods.
 //
-//     Available   enough servers are ready, and the wanted version can run at all (a bad tag is not available, even while
-//                 servers of the version before still serve; the message says so)
-//     Progressing the Deployment is on its way
-//     Degraded    it will not get there by itself
+//     Available    enough servers are ready, and the requested version can run (False for a bad tag, even while servers of the
+//                  previous version still serve; the message says so)
+//     Progressing  the Deployment is changing
+//     Degraded     it will not recover by itself
 import {
   condition,
   type Deployment,
   findCondition,
-  formatSelector,
   hasCondition,
   type Pod,
   type StatusInput,
   type Stored,
 } from "@memhog/runtime";
+import { formatSelector } from "@memhog/runtime/objects";
 import { Memcached } from "./api.ts";
 import { selectorOf, versionIn } from "./deployment.ts";
 
 export interface Observed {
   readonly deployment: Stored<Deployment> | undefined;
-  /** The pods of the Deployment, without those that are about to go. */
+  /** The pods of the Deployment that are not being deleted. */
   readonly pods: readonly Stored<Pod>[];
 }
 
@@ -42,7 +41,7 @@ export function statusOf(memcached: Stored<Memcached>, observed: Observed): Stat
   return { ...countsOf(memcached, pods), ...(version !== undefined && { version }), conditions };
 }
 
-/** What is said when nothing can be done: what was known of the servers, unless they turned out not to be ours, and why. */
+/** The status when the operator cannot act. Keeps the last known counts, unless the servers have another owner. */
 export function statusInTrouble(memcached: Stored<Memcached>, { reason, message }: Trouble): Status {
   const known = { ...countsOf(memcached, []), ...memcached.status };
   const counts = reason === "NameConflict" ? countsOf(memcached, []) : {};
@@ -64,7 +63,7 @@ function countsOf({ metadata }: Stored<Memcached>, pods: readonly Stored<Pod>[])
 }
 
 function availability(trouble: Trouble | undefined, size: number, ready: number, counted: string) {
-  // What a rolling update may take away at once: a quarter, rounded down.
+  // A rolling update may remove a quarter of the servers at once, rounded down.
   const enough = size - Math.floor(size / 4);
   if (trouble?.reason === "ImageNotPulled" || (trouble !== undefined && ready < enough))
     return condition(Memcached, "Available", trouble.reason, trouble.message);
@@ -94,7 +93,7 @@ function degradation({ deployment }: Observed, trouble: Trouble | undefined, cou
 
 const pullReasons = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"];
 
-/** What keeps the servers of the wanted version from running, as their containers say it. */
+/** Why the servers of the requested version do not run, from the state of their containers. */
 function troubleIn({ pods }: Observed, counted: string): Trouble | undefined {
   const waiting = pods.flatMap(({ spec, status }) =>
     (status?.containerStatuses ?? []).map(({ state }) => ({
@@ -116,7 +115,7 @@ const isStalled = (deployment: Deployment | undefined) =>
 const isFor = (deployment: Deployment, { size, version }: Memcached["spec"]) =>
   deployment.spec.replicas === size && versionIn(deployment) === version;
 
-/** All servers are of the Deployment's template, all are available, and no others are left. */
+/** All servers match the template and are available, and no others are left. */
 export function isRolledOut({ metadata, spec, status = {} }: Stored<Deployment>): boolean {
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
   const current = observedGeneration >= (metadata.generation ?? 0);

@@ -1,18 +1,11 @@
 // The webhooks, as an API server asks them, with certificates that are exchanged while they are served.
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
-import {
-  connect,
-  crdOf,
-  MutatingWebhookConfiguration,
-  operator,
-  Secret,
-  silentLogger,
-  systemEnvironment,
-  ValidatingWebhookConfiguration,
-  webhookConfigurations,
-} from "@memhog/runtime";
+import { crdOf, createClient, loadConfig, operator, Secret, systemEnvironment } from "@memhog/runtime";
+import { silentLogger } from "@memhog/runtime/concurrency";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@memhog/runtime/kinds";
 import { freePort } from "@memhog/runtime/testing";
+import { webhookConfigurations } from "@memhog/runtime/webhook";
 import { testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { Memcached } from "./api.ts";
@@ -36,7 +29,7 @@ async function stage() {
     sleep: (ms: number, signal?: AbortSignal) => system.clock.sleep(ms > 50_000 ? 500 : ms, signal),
   };
   const environment = { ...system, clock };
-  const client = await connect({ kubeconfig: cluster.kubeconfig, environment: system });
+  const client = createClient({ config: await loadConfig({ kubeconfig: cluster.kubeconfig }), environment: system });
   const stop = new AbortController();
   const program = operator({
     ...{
@@ -81,9 +74,9 @@ it("what is missing is filled in, what is wrong is refused with every fault, bef
       ({ spec }) => spec,
       (error: Error) => error.message,
     );
-  const usual = { size: 3, version: "1.6", containerPort: 11211 };
-  const isUsual = (spec: unknown) => typeof spec === "object";
-  expect(await on.cluster.eventually(asked, isUsual)).toEqual(usual);
+  const defaults = { size: 3, version: "1.6", containerPort: 11211 };
+  const hasDefaults = (spec: unknown) => typeof spec === "object";
+  expect(await on.cluster.eventually(asked, hasDefaults)).toEqual(defaults);
   // Both were asked. What the validating one would refuse, the rules of the CRD refuse first, wherever they are installed.
   for (const type of ["mutate", "validate"])
     expect(await on.metrics()).toMatch(new RegExp(`webhook_requests_total\\{webhook="/${type}-.*",code="200"\\}`));
@@ -97,5 +90,5 @@ it("what is missing is filled in, what is wrong is refused with every fault, bef
     (now) => now !== before,
     { timeoutMs: 100_000 },
   );
-  expect(await on.cluster.eventually(asked, isUsual)).toEqual(usual);
+  expect(await on.cluster.eventually(asked, hasDefaults)).toEqual(defaults);
 });

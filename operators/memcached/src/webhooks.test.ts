@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { aMemcached } from "./builders.fixture.ts";
-import { judge, withUsual } from "./webhooks.ts";
+import { validateMemcached, withDefaultValues } from "./webhooks.ts";
 
 describe("what is filled in", () => {
-  it("0 servers and no version mean: as usual", () =>
-    expect(withUsual(aMemcached({ size: 0, version: "" })).spec).toMatchObject({ size: 3, version: "1.6" }));
-  it("what is asked for stays", () => expect(withUsual(aMemcached())).toEqual(aMemcached()));
+  it("replaces size 0 and an empty version by the defaults", () =>
+    expect(withDefaultValues(aMemcached({ size: 0, version: "" })).spec).toMatchObject({ size: 3, version: "1.6" }));
+  it("keeps what is set", () => expect(withDefaultValues(aMemcached())).toEqual(aMemcached()));
 });
 
 describe("what is refused", () => {
@@ -27,12 +27,16 @@ describe("what is refused", () => {
     },
   ];
   it.each(cases)("$name", ({ object, old, message }) =>
-    expect(judge(object, old)).toMatchObject({ allowed: false, code: 422, message: expect.stringContaining(message) }),
+    expect(validateMemcached(object, old)).toMatchObject({
+      allowed: false,
+      code: 422,
+      message: expect.stringContaining(message),
+    }),
   );
 
   it.each([
     { name: "an odd size", object: aMemcached(), old: undefined },
     { name: "a write that leaves an old spec as it is", object: even, old: even },
     { name: "the removal of a finalizer", object: deleted, old: aMemcached({ size: 6 }) },
-  ])("not: $name", ({ object, old }) => expect(judge(object, old)).toEqual({ allowed: true }));
+  ])("not: $name", ({ object, old }) => expect(validateMemcached(object, old)).toEqual({ allowed: true }));
 });

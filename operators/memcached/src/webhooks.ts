@@ -1,25 +1,26 @@
-// What is filled in and what is refused before a Memcached is stored. The CRD has the same rules, and more clusters than
-// those with webhooks: here are what the original did in webhooks, and what a schema cannot do, which is to understand 0 and
-// "" as "as usual".
-import { type AdmissionWebhook, allowed, denied, equals, mutate, type Verdict, validate } from "@memhog/runtime";
-import { Memcached, oddSize, tagForm, usual } from "./api.ts";
+// Defaults and validates Memcacheds at admission. The CRD has the same rules, so the operator also works without webhooks. Only a
+// webhook can replace an explicit size 0 or version "" by the default.
+import { allowed, denied, mutate, validate } from "@memhog/runtime";
+import { equals } from "@memhog/runtime/objects";
+import type { AdmissionWebhook, Verdict } from "@memhog/runtime/webhook";
+import { defaults, Memcached, oddSize, tagForm } from "./api.ts";
 
 type Options = NonNullable<Parameters<typeof validate>[2]>;
 
-/** @param options see AdmissionWebhookOptions: which namespaces, how long, and what if we are down */
+/** @param options see AdmissionWebhookOptions: namespaces, timeout, failure policy */
 export function webhooks(options: Options = {}): readonly AdmissionWebhook[] {
-  return [mutate(Memcached, withUsual, options), validate(Memcached, judge, options)];
+  return [mutate(Memcached, withDefaultValues, options), validate(Memcached, validateMemcached, options)];
 }
 
-/** The object with what is usual where nothing is asked for. */
-export function withUsual(memcached: Memcached): Memcached {
+/** Fills in the default size and version where they are empty. */
+export function withDefaultValues(memcached: Memcached): Memcached {
   const { size, version, ...rest } = memcached.spec;
-  return { ...memcached, spec: { ...rest, size: size || usual.size, version: version || usual.version } };
+  return { ...memcached, spec: { ...rest, size: size || defaults.size, version: version || defaults.version } };
 }
 
-/** Whether this may be stored. */
-export function judge({ metadata, spec }: Memcached, old: Memcached | undefined): Verdict {
-  // What was stored before there was a rule can still be labelled, and must be able to go: a finalizer is removed by an update.
+/** Rejects an even size and a malformed version. */
+export function validateMemcached({ metadata, spec }: Memcached, old: Memcached | undefined): Verdict {
+  // An object stored before the rule existed can still be labeled, and deleted: removing a finalizer is an update.
   if (metadata?.deletionTimestamp !== undefined || (old !== undefined && equals(old.spec, spec))) return allowed();
   const causes = [
     ...(spec.size % 2 === 1 ? [] : [{ field: "spec.size", message: oddSize, reason: "FieldValueInvalid" }]),

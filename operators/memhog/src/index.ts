@@ -1,11 +1,11 @@
-// The door for the demo, the bench and whoever wants the operator inside another program.
+// The public API: for running the operator inside another program, such as the demo or the benchmark.
 export { AppMemory } from "./api/app-memory.ts";
 export { AppMonitor } from "./api/app-monitor.ts";
-export { intervalMsOf, memhogFlags } from "./cli/flags.ts";
+export { program } from "./cli/commands.ts";
+export { intervalMsOf } from "./cli/flags.ts";
+export type { Pass } from "./controllers/apps.ts";
+export { serveDashboard } from "./dashboard/dashboard.ts";
+export { dashboardState, History } from "./dashboard/history.ts";
 export { type MemhogOptions, memhogKinds, memhogOperator } from "./memhog.ts";
 export { httpTransport } from "./observe/prometheus/http-transport.ts";
 export { overTransport, type PrometheusTransport } from "./observe/prometheus/transport.ts";
-export { History } from "./page/history.ts";
-export { pageState } from "./page/page-state.ts";
-export { servePage } from "./page/serve-page.ts";
-export type { Pass } from "./reconcile.ts";

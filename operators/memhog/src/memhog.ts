@@ -1,90 +1,103 @@
-// The operator, put together: one controller for apps, one for the status of AppMonitors, one source of memory, one page. main.ts
-// gives it the world it runs in; the demo, the tests and the bench give it theirs.
+// Assembles the operator: a controller for apps, a controller for the status of AppMonitors, the memory poller and the dashboard.
 import {
-  type Controller,
   controller,
   type Environment,
+  type ObjectRef,
   type Operator,
   type OperatorOptions,
-  type OwnMetric,
   operator,
   systemEnvironment,
 } from "@memhog/runtime";
-import { rightsToAct } from "./act/rights.ts";
 import { AppMemory } from "./api/app-memory.ts";
 import { AppMonitor } from "./api/app-monitor.ts";
 import { operatorName } from "./api/names.ts";
+import { appMonitors } from "./controllers/app-monitors.ts";
+import { type Pass, reconcile } from "./controllers/apps.ts";
+import { dashboardRunnable } from "./dashboard/dashboard.ts";
+import { History } from "./dashboard/history.ts";
+import { writePermissions } from "./execute/execute.ts";
+import { AppMemoryView } from "./observe/kinds.ts";
 import { MemoryPoller } from "./observe/memory-poller.ts";
+import { RaiseTimes } from "./observe/pods.ts";
 import type { PrometheusTransport } from "./observe/prometheus/transport.ts";
-import { RaiseWitness } from "./observe/raise-witness.ts";
-import { UnderWay } from "./observe/under-way.ts";
-import { knowsOther, watches } from "./observe/watches.ts";
-import { History } from "./page/history.ts";
-import { pageSource } from "./page/page-source.ts";
-import { type Pass, reconcile } from "./reconcile.ts";
-import { appMonitors } from "./report/app-monitors.ts";
+import { RaisesInProgress } from "./observe/raises-in-progress.ts";
+import { hasNewRecord, watches } from "./observe/watches.ts";
 import { memhogMetrics } from "./report/metrics.ts";
 import { reporter } from "./report/report.ts";
 
 export interface MemhogOptions {
   readonly prometheus: PrometheusTransport;
-  /** Milliseconds between two looks at memory. @default 15 s */
+  /** Milliseconds between two queries of memory usage. @default 15 s */
   readonly intervalMs?: number;
-  /** Nodes may be read: then their room is a cap. An install with Roles alone may not. @default true */
+  /** Read nodes, so that their free memory is a cap. Requires a ClusterRole. @default true */
   readonly nodes?: boolean;
-  /** Where the page is served: ":8082", "127.0.0.1:8082"; "0" for nowhere. @default "0" */
-  readonly pageBindAddress?: string;
-  /** The page listens at this port. */
-  readonly onPage?: (port: number) => void;
-  /** Told about every pass over an app. */
+  /** Address of the dashboard, for example ":8082" or "127.0.0.1:8082"; "0" disables it. @default "0" */
+  readonly dashboardBindAddress?: string;
+  /** Host names under which browsers reach the dashboard, besides localhost and IP addresses. @default none */
+  readonly dashboardAllowedHosts?: readonly string[];
+  /** Called with the port once the dashboard listens. */
+  readonly onDashboard?: (port: number) => void;
+  /** Called after every pass over an app. */
   readonly onPass?: (pass: Pass) => void;
 }
 
-/** The kinds it brings. */
+/** The kinds that memhog defines. */
 export const memhogKinds = [AppMonitor, AppMemory] as const;
 
-/** How many apps are looked at at the same time; what is done at the same time is bounded by decide/plan/pace.ts. */
+/** Concurrent reconciles. The number of concurrent raises is bounded separately, in decide/methods.ts. */
 const concurrency = 4;
 
-/** The whole program, to be `run()`. */
+/** After a failure that says nothing about the app, such as a 503. Longer than a minute is too long for an app that runs out of memory. */
+const backoff = { initialMs: 50, maxMs: 60_000, jitter: 0.2 };
+
 export function memhogOperator(options: MemhogOptions & Partial<OperatorOptions>): Operator {
-  const { environment = systemEnvironment(), metrics: more = [] } = options;
-  const { controllers, metrics } = memhogControllers(options, environment);
-  const own = { environment, name: operatorName, controllers, metrics: [...metrics, ...more] };
-  return operator({ rateLimit: { qps: 50, burst: 100 }, ...options, ...own });
+  return operator({ ...options, ...memhogOptions(options), name: operatorName });
 }
 
-/** The controllers alone, and what they count: what they may do is what the operator may. */
+export function memhogOptions(options: MemhogOptions & Partial<OperatorOptions>) {
+  const { environment = systemEnvironment(), metrics: more = [], rateLimit = { qps: 50, burst: 100 } } = options;
+  const { controllers, metrics, runnables } = memhogControllers(options, environment);
+  return { rateLimit, environment, controllers, runnables, metrics: [...metrics, ...more] };
+}
+
+/** The controllers, the dashboard and their metrics. */
 export function memhogControllers(
   options: MemhogOptions,
   environment: Environment,
-): { readonly controllers: readonly Controller[]; readonly metrics: readonly OwnMetric[] } {
-  const { prometheus, intervalMs = 15_000, nodes = true, onPass, pageBindAddress = "0", onPage } = options;
+): Required<Pick<OperatorOptions, "controllers" | "metrics" | "runnables">> {
+  const { prometheus, intervalMs = 15_000, nodes = true, onPass, dashboardBindAddress = "0", onDashboard } = options;
+  const { dashboardAllowedHosts: allowedHosts = [] } = options;
   const { clock } = environment;
   const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs() });
   const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: metrics.polled });
-  const raises = new RaiseWitness(clock);
+  const raises = new RaiseTimes(clock);
   const history = new History();
-  const listening = pageBindAddress !== "0";
-  const tellEveryone = reporter({ metrics, onPass });
-  const report: typeof tellEveryone = (pass, ctx) => {
+  const listening = dashboardBindAddress !== "0";
+  const reportPass = reporter({ metrics, onPass });
+  const report: typeof reportPass = (pass, ctx) => {
     if (listening) history.note(pass.seen, pass.plan);
-    tellEveryone(pass, ctx);
+    reportPass(pass, ctx);
   };
-  const world = { memory, raises, underWay: new UnderWay(), nodes, report, onBroken: metrics.broken };
-  const page = pageSource({ address: pageBindAddress, history, metrics: () => memory.metrics(), ...(onPage && { onPage }) });
+  const forget = (ref: ObjectRef) => history.forget(ref);
+  const deps = { memory, raises, inProgress: new RaisesInProgress(), nodes, report, forget, onBroken: metrics.broken };
+  const dashboard = dashboardRunnable({
+    ...{ address: dashboardBindAddress, allowedHosts, history, metrics: () => memory.metrics() },
+    ...(onDashboard && { onDashboard }),
+  });
   const apps = controller(
-    AppMemory,
+    AppMemoryView,
     {
       name: operatorName,
-      when: knowsOther,
+      predicate: hasNewRecord,
       watches: watches({ nodes }),
-      sources: [memory.source, ...(listening ? [page] : [])],
-      may: rightsToAct,
-      reports: false, // act/remember.ts writes the status itself: intent first, as a compare-and-swap
+      sources: [memory.source],
+      permissions: writePermissions,
+      writesStatus: false, // execute/persist-plan.ts writes the status itself: intent first, as a compare-and-swap
       concurrency,
+      backoff,
     },
-    (ref, ctx) => reconcile(ref, ctx, world),
+    (ref, ctx) => reconcile(ref, ctx, deps),
   );
-  return { controllers: [apps, appMonitors({ metrics: () => memory.metrics() })], metrics: metrics.own };
+  const controllers = [apps, appMonitors({ metrics: () => memory.metrics() })];
+  return { controllers, metrics: metrics.own, runnables: listening ? [dashboard] : [] };
 }

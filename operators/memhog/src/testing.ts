@@ -1,5 +1,5 @@
-// The second door, for the bench: the judgement by itself, worlds to judge, and the laws that hold in all of them.
+// For benchmarks and tests: the decision function, random inputs for it, and the properties that hold for all of them.
 export { decide } from "./decide/decide.ts";
 export { brokenLaw } from "./decide/laws.fixture.ts";
 export { randomWorld } from "./decide/worlds.fixture.ts";
-export { aContainerSeen, anApp, aPodSeen, samplesOf } from "./model/seen.fixture.ts";
+export { anApp, anObservedContainer, anObservedPod, samplesOf } from "./model/observed-app.fixture.ts";

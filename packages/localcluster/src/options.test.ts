@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { planOf } from "./options.ts";
+import { resolveOptions } from "./options.ts";
 
 const env = { HOME: "/home/jane" };
 
-describe("the plan of a cluster", () => {
-  it("is a control plane with its controllers, unless more is asked for", () => {
-    expect(planOf({ env })).toMatchObject({
+describe("the resolved options of a cluster", () => {
+  it("default to a control plane with the controller manager", () => {
+    expect(resolveOptions({ env })).toMatchObject({
       ...{ nodes: "none", audit: false, port: undefined, scrapeInterval: undefined },
       binaries: ["etcd", "kube-apiserver", "kube-controller-manager"],
       directory: { path: expect.stringMatching(/^\/home\/jane\/\.local\/state\/localcluster\/t-[0-9a-f]{8}$/) },
     });
   });
 
-  it("asks for no more binaries than it runs", () => {
-    expect(planOf({ env, controllers: [] }).binaries).toEqual(["etcd", "kube-apiserver"]);
-    expect(planOf({ env, nodes: "real" }).binaries).toEqual(
+  it("list only the binaries that run", () => {
+    expect(resolveOptions({ env, controllers: [] }).binaries).toEqual(["etcd", "kube-apiserver"]);
+    expect(resolveOptions({ env, nodes: "real" }).binaries).toEqual(
       expect.arrayContaining(["kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"]),
     );
   });
@@ -23,8 +23,8 @@ describe("the plan of a cluster", () => {
     { name: "what the caller says", options: { kubernetes: "1.32" }, variable: "1.36", patch: /^1\.32\./ },
     { name: "what the environment says", options: {}, variable: "1.32", patch: /^1\.32\./ },
     { name: "the newest", options: {}, variable: "", patch: /^1\.37\./ },
-  ])("is of the version that is $name", ({ options, variable, patch }) => {
-    expect(planOf({ env: { ...env, LOCALCLUSTER_KUBERNETES: variable }, ...options }).kubernetes.patch).toMatch(patch);
+  ])("have the version that is $name", ({ options, variable, patch }) => {
+    expect(resolveOptions({ env: { ...env, LOCALCLUSTER_KUBERNETES: variable }, ...options }).kubernetes.patch).toMatch(patch);
   });
 
   it.each([
@@ -42,12 +42,12 @@ describe("the plan of a cluster", () => {
       options: { nodes: "real", prometheus: { scrapeInterval: "often" } } as const,
       code: "INVALID_OPTIONS",
     },
-  ])("is refused for $name", ({ options, code }) => {
-    expect(() => planOf({ env, ...options })).toThrow(expect.objectContaining({ code }));
+  ])("are rejected for $name", ({ options, code }) => {
+    expect(() => resolveOptions({ env, ...options })).toThrow(expect.objectContaining({ code }));
   });
 
-  it("scrapes every five seconds unless told otherwise", () => {
-    expect(planOf({ env, nodes: "real", prometheus: true }).scrapeInterval).toBe("5s");
-    expect(planOf({ env, nodes: "real", prometheus: { scrapeInterval: "1m30s" } }).scrapeInterval).toBe("1m30s");
+  it("default to a scrape interval of five seconds", () => {
+    expect(resolveOptions({ env, nodes: "real", prometheus: true }).scrapeInterval).toBe("5s");
+    expect(resolveOptions({ env, nodes: "real", prometheus: { scrapeInterval: "1m30s" } }).scrapeInterval).toBe("1m30s");
   });
 });

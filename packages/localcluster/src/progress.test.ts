@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("does not mention what ends within two seconds", async () => {
+it("does not mention work of less than two seconds", async () => {
   const log = screen();
   await progressOn(log).during("blinking", () => pass(1.9));
   expect(log.text).toBe("");
@@ -36,20 +36,20 @@ it("shows the latest detail", async () => {
   expect(log.text).toContain("downloading (2 of 9 MB): 2 s …\n");
 });
 
-it("shows work that goes on side by side on the same line", async () => {
+it("shows concurrent work on one line", async () => {
   const terminal = screen({ isTTY: true });
   const progress = progressOn(terminal);
   await progress.during("one", () => progress.during("two", () => pass(2)));
   expect(terminal.lines[0]).toBe("one: 2 s, two: 2 s");
 });
 
-it("cuts a line to the width of the terminal, for a wrapped line could not be rewritten", async () => {
+it("cuts a line to the width of the terminal", async () => {
   const terminal = screen({ isTTY: true, columns: 30 });
   await progressOn(terminal).during("x".repeat(100), () => pass(3));
   expect(terminal.lines[0]).toHaveLength(29);
 });
 
-it("says how long it took to fail, and lets the failure through", async () => {
+it("reports how long failed work took, and rethrows the error", async () => {
   const log = screen();
   const failing = progressOn(log).during("building", async () => {
     await pass(3);
@@ -59,12 +59,12 @@ it("says how long it took to fail, and lets the failure through", async () => {
   expect(log.text).toContain("building: failed after 3 s\n");
 });
 
-it("stops ticking when nothing is going on", async () => {
+it("stops its timer when there is no work", async () => {
   await progressOn(screen()).during("building", () => pass(3));
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("is silent where silence was asked for, and still does the work", async () => {
+it("silent progress prints nothing and runs the work", async () => {
   expect(await silent.during("building", async () => 42)).toBe(42);
 });
 

@@ -1,28 +1,28 @@
-// Says what takes long. Work that ends within two seconds is never mentioned; anything longer shows what it is and for how
-// long it has been going on: one line that counts the seconds on a terminal, a line every ten seconds in a log.
+// Progress of long-running work. Work of less than two seconds is not mentioned; longer work is shown with its duration: on a terminal
+// as one line that is updated, in a log as a line every ten seconds.
 //
 //     const path = await progress.during("building etcd 3.7.3", () => build());
 //
-// Progress goes to stderr: stdout belongs to what a command was asked for.
+// Progress goes to stderr, because stdout is for results.
 import type { Writable } from "node:stream";
 
 export interface Progress {
-  /** Runs the work, and says how it is getting on. `detail` adds a word that changes, such as "12 of 120 MB". */
+  /** Runs the work and reports progress. `detail` sets a text that changes, such as "12 of 120 MB". */
   during<T>(what: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>;
-  /** One line, at once: for what a person should know even if it was quick. */
+  /** Prints one line at once. */
   say(line: string): void;
 }
 
-/** Says nothing at all. */
+/** Prints nothing. */
 export const silent: Progress = {
   during: (_what, work) => work(() => {}),
   say: () => {},
 };
 
-/** Where lines go; `process.stderr` is one. */
+/** Where lines go, such as `process.stderr`. */
 export type Screen = Pick<Writable, "write"> & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Progress for people: on a terminal, or in a log. */
+/** Prints progress to a terminal or a log. */
 export function progressOn(screen: Screen = process.stderr): Progress {
   return new Reporter(screen);
 }
@@ -34,7 +34,7 @@ interface Step {
   readonly what: string;
   readonly since: number;
   detail: string;
-  /** The second at which a log hears of it next. Ticks drift, so "every tenth tick" would skip some. */
+  /** The second of the next line in a log. Timers drift, so counting ticks would skip lines. */
   nextLine: number;
 }
 
@@ -70,7 +70,7 @@ class Reporter implements Progress {
 
   #begin(step: Step): void {
     this.#steps.add(step);
-    // Unreferenced: showing the time is no reason to keep a process alive.
+    // Unreferenced, because progress must not keep the process alive.
     this.#ticking ??= setInterval(() => this.#tick(), 1000).unref();
   }
 
@@ -95,7 +95,7 @@ class Reporter implements Progress {
     }
   }
 
-  /** Rewrites the last line of the terminal, cut to its width: a line that wraps could not be rewritten. */
+  /** Rewrites the last line of the terminal, cut to its width, because a wrapped line cannot be rewritten. */
   #draw(line: string): void {
     const width = Math.max(20, (this.#screen.columns ?? 80) - 1);
     this.#erase();

@@ -1,31 +1,30 @@
-// What is simulated of a cluster: all of it, or nodes that join its real control plane. This package stands on nothing of ours,
-// so that everything may stand on it; hence a program does it, which LOCALCLUSTER_SIMULATOR names and which is a component like
-// any other: it ends with the cluster.
+// Simulated clusters, and simulated nodes that join a real control plane. This package depends on no other package of the
+// repository, so the simulator is a program that LOCALCLUSTER_SIMULATOR names, and a component like any other:
 //
-//     PROGRAM cluster --kubeconfig FILE --nodes N [--port PORT]    a whole cluster; it writes FILE once it answers
+//     PROGRAM cluster --kubeconfig FILE --nodes N [--port PORT]    a cluster; writes FILE when it is ready
 //     PROGRAM nodes --kubeconfig FILE --nodes N                    nodes that join the cluster of FILE
-//     … --prometheus-port PORT --scrape-interval 5s                and a Prometheus that scrapes those nodes
+//     … --prometheus-port PORT --scrape-interval 5s                with a Prometheus that scrapes those nodes
 import { resolve } from "node:path";
-import { connectTo } from "./access.ts";
 import { eventually } from "./api/eventually.ts";
-import type { KubernetesObject } from "./api/objects.ts";
+import { isConditionTrue, type KubernetesObject } from "./api/objects.ts";
+import { connectTo } from "./cluster.ts";
 import { InvalidOptionsError, NoSimulatorError } from "./errors.ts";
-import { type Component, startComponent } from "./process/component.ts";
-import { host } from "./process/place.ts";
-import { withFreePort } from "./process/ports.ts";
+import { type Component, host, startComponent } from "./process/component.ts";
+import { withFreePort } from "./process/sockets.ts";
 import type { ClusterDirectory } from "./state/directory.ts";
 
-export interface SimulatedPlan {
-  /** Absolute path of a script for this Node. */
+/** What is simulated of a cluster. */
+export interface SimulatedOptions {
+  /** Absolute path of the simulator, a script for this Node. */
   readonly program: string;
-  /** The whole cluster is simulated, not only nodes of it. */
-  readonly whole: boolean;
-  /** How many. */
+  /** Whether the control plane is simulated, too. */
+  readonly controlPlane: boolean;
+  /** The number of simulated nodes. */
   readonly nodes: number;
 }
 
-/** What options can ask to be simulated. */
-export interface Simulatable {
+/** The options of startCluster() that matter here. */
+export interface SimulatableOptions {
   readonly nodes?: "none" | "real" | { readonly simulated: number };
   readonly simulated?: boolean;
   readonly audit?: boolean;
@@ -33,48 +32,49 @@ export interface Simulatable {
   readonly kubernetes?: string;
 }
 
-const most = 5_000;
+const maxNodes = 5_000;
 
-/** Undefined: nothing is simulated. */
-export function simulatedPlanOf(options: Simulatable, env: NodeJS.ProcessEnv): SimulatedPlan | undefined {
-  const { nodes, simulated: whole = false } = options;
-  const some = typeof nodes === "object";
-  if (!some && !whole) return undefined;
-  const count = some ? nodes.simulated : nodes === "none" ? 0 : 1;
-  if (!Number.isInteger(count) || count < 0 || count > most)
-    throw new InvalidOptionsError("nodes", `a number of simulated nodes from 0 to ${most}`, count);
-  if (whole) mustBePossible(options);
+/** Undefined if nothing is simulated. */
+export function resolveSimulated(options: SimulatableOptions, env: NodeJS.ProcessEnv): SimulatedOptions | undefined {
+  const { nodes, simulated: controlPlane = false } = options;
+  const hasSimulatedNodes = typeof nodes === "object";
+  if (!hasSimulatedNodes && !controlPlane) return undefined;
+  const count = hasSimulatedNodes ? nodes.simulated : nodes === "none" ? 0 : 1;
+  if (!Number.isInteger(count) || count < 0 || count > maxNodes)
+    throw new InvalidOptionsError("nodes", `a number of simulated nodes from 0 to ${maxNodes}`, count);
+  if (controlPlane) rejectUnsupported(options);
   if (!env.LOCALCLUSTER_SIMULATOR) throw new NoSimulatorError();
-  return { program: resolve(env.LOCALCLUSTER_SIMULATOR), whole, nodes: count };
+  return { program: resolve(env.LOCALCLUSTER_SIMULATOR), controlPlane, nodes: count };
 }
 
-function mustBePossible({ nodes, audit = false, admissionPlugins = [], kubernetes }: Simulatable): void {
-  if (nodes === "real") throw new InvalidOptionsError("nodes", "simulated=N or none, in a cluster that is simulated", nodes);
-  if (audit) throw new InvalidOptionsError("audit", "a real API server; a simulated one keeps no audit log", audit);
+/** Options that need a real API server. */
+function rejectUnsupported({ nodes, audit = false, admissionPlugins = [], kubernetes }: SimulatableOptions): void {
+  if (nodes === "real") throw new InvalidOptionsError("nodes", "simulated=N or none in a simulated cluster", nodes);
+  if (audit) throw new InvalidOptionsError("audit", "no audit log in a simulated cluster", audit);
   if (admissionPlugins.length > 0)
-    throw new InvalidOptionsError("admissionPlugins", "a real API server; a simulated one has none", admissionPlugins);
+    throw new InvalidOptionsError("admissionPlugins", "no admission plugins in a simulated cluster", admissionPlugins);
   if (kubernetes !== undefined)
-    throw new InvalidOptionsError("kubernetes", "no version for a simulated cluster, which is the newest there is", kubernetes);
+    throw new InvalidOptionsError("kubernetes", "no version for a simulated cluster, which is always the newest", kubernetes);
 }
 
-export interface CompanionOptions {
-  readonly plan: SimulatedPlan;
+export interface SimulatorOptions {
+  readonly simulated: SimulatedOptions;
   readonly directory: ClusterDirectory;
-  /** Of the API server. */
+  /** Of a simulated API server. */
   readonly port?: number | undefined;
-  /** With it there is a Prometheus. */
+  /** A Prometheus duration; without it there is no Prometheus. */
   readonly scrapeInterval?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Companion {
+export interface StartedSimulator {
   readonly component: Component;
-  /** http://127.0.0.1:PORT, if there is one. */
+  /** http://127.0.0.1:PORT */
   readonly prometheus?: string;
 }
 
 /** Resolves when the cluster answers and all simulated nodes are Ready. */
-export async function startCompanion(options: CompanionOptions): Promise<Companion> {
+export async function startSimulator(options: SimulatorOptions): Promise<StartedSimulator> {
   const { scrapeInterval } = options;
   if (scrapeInterval === undefined) return { component: await start(options, []) };
   return withFreePort(async (port) => {
@@ -83,20 +83,21 @@ export async function startCompanion(options: CompanionOptions): Promise<Compani
   });
 }
 
-function start({ plan, directory, port, signal }: CompanionOptions, more: readonly string[]): Promise<Component> {
-  const { program, whole, nodes } = plan;
-  const flags = ["--kubeconfig", directory.kubeconfig, "--nodes", String(nodes)];
-  const at = port === undefined ? [] : ["--port", String(port)];
-  const argv = [process.execPath, program, whole ? "cluster" : "nodes", ...flags, ...(whole ? at : []), ...more];
-  const spec = { name: whole ? "simulator" : "hollow-nodes", argv, place: host, ready: nodesAreReady(nodes, directory) };
-  return startComponent(signal === undefined ? spec : { ...spec, signal }, directory);
+function start({ simulated, directory, port, signal }: SimulatorOptions, more: readonly string[]): Promise<Component> {
+  const { program, controlPlane, nodes } = simulated;
+  const flags = ["--kubeconfig", directory.kubeconfig, "--nodes", String(nodes), ...more];
+  if (controlPlane && port !== undefined) flags.push("--port", String(port));
+  const argv = [process.execPath, program, controlPlane ? "cluster" : "nodes", ...flags];
+  const name = controlPlane ? "simulator" : "hollow-nodes";
+  return startComponent({ name, argv, context: host, ready: nodesAreReady(nodes, directory), signal }, directory);
 }
 
 function nodesAreReady(count: number, directory: ClusterDirectory): (signal: AbortSignal) => Promise<void> {
   const readyNodes = async () => {
     const { api } = await connectTo(directory);
     try {
-      return (await api.request<{ items: readonly KubernetesObject[] }>("GET", "/api/v1/nodes")).items.filter(isReady).length;
+      const { items } = await api.request<{ items: readonly KubernetesObject[] }>("GET", "/api/v1/nodes");
+      return items.filter((node) => isConditionTrue(node, "Ready")).length;
     } finally {
       api.close();
     }
@@ -105,8 +106,4 @@ function nodesAreReady(count: number, directory: ClusterDirectory): (signal: Abo
     const what = `${count} simulated nodes are Ready`;
     await eventually(readyNodes, (ready) => ready >= count, { what, logs: directory.logs, timeoutMs: 120_000, signal });
   };
-}
-
-function isReady({ status }: KubernetesObject): boolean {
-  return status?.conditions?.some((each: { type: string; status: string }) => each.type === "Ready" && each.status === "True");
 }

@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { main } from "./cli/main.ts";
 import { type StartOptions, startCluster as start } from "./index.ts";
-import { findProcesses } from "./process/orphans.ts";
-import { freePort } from "./process/ports.ts";
+import { findProcesses } from "./process/proc.ts";
+import { freePort } from "./process/sockets.ts";
 import { silent } from "./progress.ts";
 
 let home: string;
@@ -31,8 +31,8 @@ const localcluster = (...argv: readonly string[]) =>
 
 const note = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "note" }, data: { text: "still here" } };
 
-describe("a cluster of one's own (real Kubernetes: its processes are the point)", () => {
-  it("keeps its data and its address when the API server, and then etcd, is stopped and started", async () => {
+describe("an owned cluster (real Kubernetes: it starts processes)", () => {
+  it("keeps its data and address when the API server, and then etcd, is restarted", async () => {
     await using cluster = await startCluster();
     await cluster.apply(note);
     await cluster.stop("kube-apiserver");
@@ -47,11 +47,11 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
     );
   });
 
-  it("works on after its controllers were stopped and started, and says what there is to stop", async () => {
+  it("keeps working after its controllers are restarted, and lists the components that can be stopped", async () => {
     await using cluster = await startCluster();
     await expect(cluster.stop("kubelet")).rejects.toMatchObject({
       code: "UNKNOWN_COMPONENT",
-      message: expect.stringContaining("etcd, kube-apiserver, kube-controller-manager"),
+      message: expect.stringContaining("etcd, egress-proxy, kube-apiserver, kube-controller-manager"),
     });
     await cluster.stop("kube-controller-manager");
     await cluster.stop("kube-controller-manager");
@@ -60,7 +60,7 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
     await cluster.namespace();
   });
 
-  it("has a neighbour, and neither disturbs the other", async () => {
+  it("runs beside another cluster", async () => {
     await using one = await startCluster({ controllers: [] });
     await using other = await startCluster({ controllers: [] });
     expect(one.server).not.toBe(other.server);
@@ -70,10 +70,10 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
     expect((await one.get(note))?.data).toEqual({ text: "still here" });
   });
 
-  it("is the only one of its name, and leaves nothing, neither process nor file", async () => {
+  it("has a unique name, and leaves no process and no file behind", async () => {
     const cluster = await startCluster({ name: "short-lived" });
     await expect(startCluster({ name: "short-lived" })).rejects.toMatchObject({ code: "CLUSTER_EXISTS" });
-    expect(leftBehind().sort()).toEqual(["etcd", "kube-apiserver", "kube-controller-manager"]);
+    expect(leftBehind().sort()).toEqual(["egress-proxy", "etcd", "kube-apiserver", "kube-controller-manager"]);
     await cluster.down();
     await cluster.down();
     expect(leftBehind()).toEqual([]);
@@ -81,7 +81,7 @@ describe("a cluster of one's own (real Kubernetes: its processes are the point)"
   });
 });
 
-describe("a cluster whose owner ends without a word", () => {
+describe("a cluster whose owner is killed", () => {
   /** Another process that starts a cluster, says so, and waits to be killed. */
   async function owner() {
     const script = `
@@ -95,11 +95,11 @@ describe("a cluster whose owner ends without a word", () => {
     await Promise.race([once(child.stdout, "data"), once(child, "exit").then(() => Promise.reject(new Error("no cluster")))]);
     return child;
   }
-  it("is removed without a trace by `down --all` after a kill -9", async () => {
+  it("is removed completely by `down --all` after a kill -9", async () => {
     const child = await owner();
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(leftBehind().sort()).toEqual(["etcd", "kube-apiserver"]);
+    expect(leftBehind().sort()).toEqual(["egress-proxy", "etcd", "kube-apiserver"]);
     expect(await localcluster("down", "--all")).toBe(0);
     expect(leftBehind()).toEqual([]);
     expect(await readdir(home)).toEqual([]);
@@ -111,10 +111,10 @@ describe("a cluster whose owner ends without a word", () => {
     await once(child, "exit");
     await using cluster = await startCluster({ name: "orphan", controllers: [] });
     expect(await cluster.get(note)).toBeUndefined();
-    expect(leftBehind().sort()).toEqual(["etcd", "kube-apiserver"]);
+    expect(leftBehind().sort()).toEqual(["egress-proxy", "etcd", "kube-apiserver"]);
   });
 
-  it("goes with it on SIGTERM", async () => {
+  it("is removed on SIGTERM", async () => {
     const child = await owner();
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([null, "SIGTERM"]);
@@ -123,20 +123,20 @@ describe("a cluster whose owner ends without a word", () => {
   });
 });
 
-describe("a cluster that cannot be", () => {
-  it("because the port is taken: says by whom", async () => {
+describe("a cluster that cannot start", () => {
+  it("because the port is in use: the error names the process", async () => {
     const port = await freePort();
     const server = createServer().listen(port, "127.0.0.1");
     await once(server, "listening");
     await expect(startCluster({ port })).rejects.toMatchObject({
-      code: "PORT_TAKEN",
+      code: "PORT_IN_USE",
       message: expect.stringContaining(`process ${process.pid}`),
     });
     server.close();
     expect(await readdir(home)).toEqual([]);
   });
 
-  it("because a component does not start: its log is in the message, and kept", async () => {
+  it("because a component fails: its log is in the message, and kept", async () => {
     const broken = { ...environment(), LOCALCLUSTER_KUBE_APISERVER: "/bin/false" };
     const attempt = startCluster({ name: "broken", env: broken });
     await expect(attempt).rejects.toMatchObject({ code: "COMPONENT_FAILED", message: expect.stringContaining("exit code 1") });
@@ -144,7 +144,7 @@ describe("a cluster that cannot be", () => {
     expect(await readFile(join(home, "broken", "logs", "kube-apiserver.log"), "utf8")).toBe("");
   });
 
-  it("because its start was given up: nothing is left", async () => {
+  it("because the start is aborted: nothing is left behind", async () => {
     const abort = new AbortController();
     const attempt = startCluster({ signal: abort.signal });
     await expect.poll(leftBehind, { timeout: 60_000 }).toContain("etcd");

@@ -1,134 +1,139 @@
-// Starts a cluster: plan, binaries, directory, control plane, and a node if one is asked for. Whatever goes wrong on the way,
-// and whenever the caller loses interest, everything that was started goes again; only the logs of a failed start stay, until
-// the next one, because the error refers to them.
+// Starts a cluster: options, binaries, directory, control plane, nodes. If a step fails or the start is aborted, everything that was
+// started is removed. Only the logs of a failed start are kept, until the next start, because the error refers to them.
 import { join } from "node:path";
-import { connectTo } from "./access.ts";
-import { untilPodsMayBeMade } from "./api/namespace.ts";
-import { type BinaryName, findBinaries } from "./binaries/binaries.ts";
-import { type Cluster, OwnedCluster } from "./cluster.ts";
-import { startControlPlane } from "./control-plane/control-plane.ts";
-import { hostGround, sandboxGround } from "./control-plane/ground.ts";
+import { waitForDefaultServiceAccount } from "./api/objects.ts";
+import { type BinaryPaths, findBinaries } from "./binaries/binaries.ts";
+import { type Cluster, type Connection, connectTo, OwnedCluster } from "./cluster.ts";
+import { hostNetwork, sandboxNetwork, startControlPlane } from "./control-plane/control-plane.ts";
 import { InterruptedError } from "./errors.ts";
-import { checkNodeIsPossible } from "./node/requirements.ts";
-import { startSandbox } from "./node/sandbox.ts";
-import { type Plan, planOf, type StartOptions } from "./options.ts";
-import { mustBeFree } from "./process/ports.ts";
-import { type Companion, startCompanion } from "./simulated.ts";
-import { startNodeOf } from "./start-node.ts";
-import { claim, reapAbandoned } from "./state/claim.ts";
-import { tieToThisProcess } from "./state/owner.ts";
-import { reap } from "./state/reap.ts";
-import { type ClusterRecord, hasControllers, pidNamespace, thisProcess, writeRecord } from "./state/record.ts";
+import { startNode } from "./node/node.ts";
+import { checkNodeRequirements } from "./node/requirements.ts";
+import { type Sandbox, startSandbox } from "./node/sandbox.ts";
+import { type ResolvedOptions, resolveOptions, type StartOptions } from "./options.ts";
+import type { Component } from "./process/component.ts";
+import { assertPortFree } from "./process/sockets.ts";
+import { startSimulator } from "./simulated.ts";
+import { type ClusterRecord, hasControllers, pidNamespace, thisProcess, writeRecord } from "./state/directory.ts";
+import { claimName, cleanUp, removeAbandoned, stopOnExit } from "./state/lifecycle.ts";
 
 /**
- * A real Kubernetes on this machine, ready to be used. It ends with the `await using` that holds it, and at the latest with
- * this process.
+ * Starts a real Kubernetes on this machine and waits until it is ready. The cluster is removed when it is disposed, and at the latest
+ * when this process ends.
  *
  *     await using cluster = await startCluster();
  *     await cluster.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "greeting" }, data: { hello: "world" } });
  */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
-  const plan = planOf(options);
-  if (plan.port !== undefined) await mustBeFree(plan.port);
-  if (plan.nodes === "real") await checkNodeIsPossible();
-  const { progress, env, directory } = plan;
-  const binaries = await findBinaries(plan.binaries, { kubernetes: plan.askedFor, signal: options.signal, progress, env });
-  await reapAbandoned(plan.root, options.signal);
-  const record = recordOf(plan);
-  await claim(directory, record, options.signal);
-  return progress.during(`starting cluster ${directory.name}`, (announce) =>
-    startClaimed({ plan, record, binaries, announce }, options.signal),
+  const resolved = resolveOptions(options);
+  const { progress, env, directory, port, root, requestedVersion } = resolved;
+  const { signal } = options;
+  if (port !== undefined) await assertPortFree(port);
+  if (resolved.nodes === "real") await checkNodeRequirements();
+  const binaries = await findBinaries(resolved.binaries, { kubernetes: requestedVersion, signal, progress, env });
+  await removeAbandoned(root, signal);
+  const record = recordOf(resolved);
+  await claimName(directory, record, signal);
+  return progress.during(`starting cluster ${directory.name}`, (onStart) =>
+    startInDirectory({ options: resolved, record, binaries, onStart }, signal),
   );
 }
 
-interface Claimed {
-  readonly plan: Plan;
+interface Start {
+  readonly options: ResolvedOptions;
   readonly record: ClusterRecord;
-  readonly binaries: Readonly<Partial<Record<BinaryName, string>>>;
-  /** Hears what is being started. */
-  readonly announce: (component: string) => void;
+  readonly binaries: BinaryPaths;
+  /** Called with the name of each component before it is started. */
+  readonly onStart: (component: string) => void;
 }
 
-async function startClaimed(claimed: Claimed, asked: AbortSignal | undefined): Promise<Cluster> {
-  const { directory, nodes } = claimed.plan;
-  const giveUp = new AbortController();
-  const signal = asked === undefined ? giveUp.signal : AbortSignal.any([giveUp.signal, asked]);
-  const interrupted = async () => {
-    giveUp.abort(new InterruptedError(directory.name));
-    await reap(directory);
+/** What was started. */
+interface Parts {
+  readonly components: readonly Component[];
+  readonly sandbox?: Sandbox;
+  readonly prometheus?: string | undefined;
+  readonly auditLog?: string | undefined;
+  readonly connection: Connection;
+}
+
+async function startInDirectory(start: Start, callerSignal: AbortSignal | undefined): Promise<Cluster> {
+  const { directory, nodes } = start.options;
+  const interrupt = new AbortController();
+  const signal = callerSignal === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, callerSignal]);
+  const down = async () => {
+    interrupt.abort(new InterruptedError(directory.name));
+    await cleanUp(directory);
   };
-  using _tie = tieToThisProcess({ directory, hasNode: nodes === "real", down: interrupted });
+  using _listeners = stopOnExit({ directory, hasNode: nodes === "real", down });
   try {
-    return await bringUp(claimed, signal);
+    const parts = start.options.simulated?.controlPlane
+      ? await startSimulatedCluster(start, signal)
+      : await startComponents(start, signal);
+    return await complete(start, parts, signal);
   } catch (error) {
-    await reap(directory, { keepLogs: !signal.aborted });
+    await cleanUp(directory, { keepLogs: !signal.aborted });
     throw signal.aborted ? signal.reason : error;
   }
 }
 
-async function bringUp(claimed: Claimed, signal: AbortSignal): Promise<Cluster> {
-  const { plan, record, binaries, announce } = claimed;
-  if (plan.simulated?.whole) return bringUpSimulated(claimed, signal);
-  const { directory, controllers, admissionPlugins, port, progress } = plan;
-  const sandbox = plan.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
-  const ground = sandbox === undefined ? hostGround(port) : sandboxGround(sandbox, port);
-  const auditLog = plan.audit ? join(directory.logs, "audit.log") : undefined;
-  const serving = { directory, ground, binaries, controllers, auditLog, admissionPlugins };
-  const controlPlane = await startControlPlane({ ...serving, signal, announce });
-  const connected = await connectTo(directory);
-  if (sandbox !== undefined) announce("node");
-  const node = sandbox && (await startNodeOf({ plan, binaries, sandbox, controlPlane, api: connected.api, signal }));
-  const hollow = await companionOf(claimed, signal);
-  const components = [...controlPlane.components, ...(node?.components ?? []), ...(hollow ? [hollow.component] : [])];
-  const prometheus = node?.prometheus ?? hollow?.prometheus;
-  const complete: ClusterRecord = {
+async function startComponents({ options, binaries, onStart }: Start, signal: AbortSignal): Promise<Parts> {
+  const { directory, controllers, admissionPlugins, port, progress, scrapeInterval } = options;
+  const sandbox = options.nodes === "real" ? await startSandbox(directory, { progress, signal }) : undefined;
+  const network = sandbox === undefined ? hostNetwork(port) : sandboxNetwork(sandbox, port);
+  const auditLog = options.audit ? join(directory.logs, "audit.log") : undefined;
+  const controlPlane = await startControlPlane({
+    ...{ directory, network, binaries, controllers, auditLog, admissionPlugins, signal, onStart },
+  });
+  const connection = await connectTo(directory);
+  const parts = { components: controlPlane.components, auditLog, connection };
+  if (sandbox !== undefined) {
+    onStart("node");
+    const { api } = connection;
+    const node = await startNode({ directory, sandbox, binaries, controlPlane, api, scrapeInterval, progress, signal });
+    return { ...parts, sandbox, components: [...parts.components, ...node.components], prometheus: node.prometheus };
+  }
+  if (options.simulated !== undefined) {
+    onStart("hollow nodes");
+    const nodes = await startSimulator({ simulated: options.simulated, directory, scrapeInterval, signal });
+    return { ...parts, components: [...parts.components, nodes.component], prometheus: nodes.prometheus };
+  }
+  return parts;
+}
+
+/** The simulator is the only component. */
+async function startSimulatedCluster({ options, onStart }: Start, signal: AbortSignal): Promise<Parts> {
+  const { simulated, directory, scrapeInterval, port } = options;
+  if (simulated === undefined) throw new TypeError("internal error: the cluster is not simulated");
+  onStart("simulator");
+  const { component, prometheus } = await startSimulator({ simulated, directory, scrapeInterval, port, signal });
+  return { components: [component], prometheus, connection: await connectTo(directory) };
+}
+
+async function complete({ options, record }: Start, parts: Parts, signal: AbortSignal): Promise<Cluster> {
+  const { directory, env } = options;
+  const { components, sandbox, prometheus, auditLog, connection } = parts;
+  const completed: ClusterRecord = {
     ...record,
     components: components.map(({ name }) => name),
-    kubernetes: connected.version,
-    server: connected.api.server,
-    ...(auditLog && { auditLog }),
+    kubernetes: connection.version,
+    server: connection.api.server,
+    ...(auditLog !== undefined && { auditLog }),
     ...(prometheus !== undefined && { prometheus }),
   };
-  if (hasControllers(record)) await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
-  await writeRecord(directory, complete);
-  return new OwnedCluster({ directory, record: complete, components, sandbox, env: plan.env }, connected);
+  if (hasControllers(record)) await waitForDefaultServiceAccount(connection.api, "default", { logs: directory.logs, signal });
+  await writeRecord(directory, completed);
+  return new OwnedCluster({ directory, record: completed, components, sandbox, env }, connection);
 }
 
-async function companionOf({ plan, announce }: Claimed, signal: AbortSignal): Promise<Companion | undefined> {
-  const { simulated, directory, scrapeInterval, port } = plan;
-  if (simulated === undefined) return undefined;
-  announce(simulated.whole ? "simulator" : "hollow nodes");
-  return startCompanion({ plan: simulated, directory, scrapeInterval, port, signal });
-}
-
-/** One process is all of it. */
-async function bringUpSimulated(claimed: Claimed, signal: AbortSignal): Promise<Cluster> {
-  const { directory, env } = claimed.plan;
-  const companion = await companionOf(claimed, signal);
-  const components = companion === undefined ? [] : [companion.component];
-  const connected = await connectTo(directory);
-  const record: ClusterRecord = {
-    ...claimed.record,
-    components: components.map(({ name }) => name),
-    kubernetes: connected.version,
-    server: connected.api.server,
-    ...(companion?.prometheus && { prometheus: companion.prometheus }),
-  };
-  await untilPodsMayBeMade(connected.api, "default", { logs: directory.logs, signal });
-  await writeRecord(directory, record);
-  return new OwnedCluster({ directory, record, components, sandbox: undefined, env }, connected);
-}
-
-function recordOf({ directory, kubernetes, askedFor, nodes, controllers, simulated }: Plan): ClusterRecord {
+function recordOf({ directory, kubernetes, requestedVersion, nodes, controllers, simulated }: ResolvedOptions): ClusterRecord {
   return {
     name: directory.name,
     kubernetes: kubernetes.patch,
-    ...(askedFor !== undefined && { askedFor }),
+    ...(requestedVersion !== undefined && { requestedVersion }),
     owner: thisProcess(),
     pidNamespace: pidNamespace(),
     createdAt: new Date().toISOString(),
     nodes,
-    ...(simulated && { simulated: { whole: simulated.whole, nodes: simulated.nodes } }),
+    ...(simulated && { simulated: { controlPlane: simulated.controlPlane, nodes: simulated.nodes } }),
     controllers,
   };
 }

@@ -12,13 +12,13 @@ const spellings = [
 ];
 it.each(spellings)("$text means $means", ({ text, means }) => expect(resolveVersion(text).patch).toBe(means));
 
-const strangers = ["1.99", "1.37.99", "1.3", "1", "latest", "", "1.37.1.1", "1x37"];
-it.each(strangers)("does not know %j, and lists what it knows", (text) => {
+const unknown = ["1.99", "1.37.99", "1.3", "1", "latest", "", "1.37.1.1", "1x37"];
+it.each(unknown)("rejects %j, and lists the supported versions", (text) => {
   expect(() => resolveVersion(text)).toThrow(UnknownVersionError);
   for (const { minor } of supportedVersions) expect(() => resolveVersion(text)).toThrow(minor);
 });
 
-it("gives each minor version one row, and each patch version belongs to its minor", () => {
+it("has one row per minor version, with a patch version of it", () => {
   expect(new Set(supportedVersions.map(({ minor }) => minor)).size).toBe(supportedVersions.length);
   for (const { minor, patch } of supportedVersions) expect(patch).toMatch(new RegExp(`^${minor.replace(".", "\\.")}\\.\\d+$`));
 });

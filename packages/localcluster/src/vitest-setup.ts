@@ -1,13 +1,11 @@
-// vitest's global setup for tests on real Kubernetes: makes sure that the binaries are there before the first test, so that no
-// test's time-out pays for a build, and owns the clusters that the workers share (testing.ts).
-//
-// LOCALCLUSTER_KUBERNETES says which version; the newest unless it is set.
+// The global setup of vitest for tests on a real Kubernetes: provides the binaries before the first test, so that no test times out
+// because of a build, and owns the clusters that workers share (testing.ts). LOCALCLUSTER_KUBERNETES sets the version.
 import type { TestProject } from "vitest/node";
 import { findBinaries } from "./binaries/binaries.ts";
 import type { Cluster } from "./cluster.ts";
 import { LocalClusterError } from "./errors.ts";
 import { nodeTools, prometheusTools } from "./node/packages.ts";
-import { checkNodeIsPossible } from "./node/requirements.ts";
+import { checkNodeRequirements } from "./node/requirements.ts";
 import { type Progress, progressOn } from "./progress.ts";
 import { startCluster } from "./start.ts";
 import { stateRoot } from "./state/directory.ts";
@@ -15,20 +13,20 @@ import { type Nodes, shareClusters } from "./testing/shared.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where to ask for a shared cluster. */
+    /** The address to request a shared cluster from. */
     localcluster: string | undefined;
   }
 }
 
-/** Starts nothing but the sharing; answers with what vitest is to call at the end. */
+/** Starts no cluster yet. Returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubernetes = process.env.LOCALCLUSTER_KUBERNETES || undefined;
   const progress = progressOn();
   await prepare(kubernetes, progress);
-  const theEnd = new AbortController();
+  const runIsOver = new AbortController();
   const starts: Promise<Cluster>[] = [];
   const sharing = await shareClusters(async (nodes) => {
-    const options = { ...optionsFor(nodes), progress, signal: theEnd.signal };
+    const options = { ...optionsFor(nodes), progress, signal: runIsOver.signal };
     const start = startCluster(options);
     starts.push(start);
     return { name: (await start).name, root: stateRoot() };
@@ -36,15 +34,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("localcluster", sharing.socket);
   return async () => {
     await sharing[Symbol.asyncDispose]();
-    theEnd.abort(new Error("the test run is over")); // whoever asked for a cluster may have timed out
+    runIsOver.abort(new Error("the test run is over")); // a start may still be in progress
     const keepLogs = project.vitest.state.getCountOfFailedTests() > 0;
     for (const start of await Promise.allSettled(starts)) {
-      if (start.status === "fulfilled") await takeDown(start.value, keepLogs, progress);
+      if (start.status === "fulfilled") await removeCluster(start.value, keepLogs, progress);
     }
   };
 }
 
-async function takeDown(cluster: Cluster, keepLogs: boolean, progress: Progress): Promise<void> {
+async function removeCluster(cluster: Cluster, keepLogs: boolean, progress: Progress): Promise<void> {
   await cluster.down({ keepLogs });
   if (keepLogs) progress.say(`a test failed; component logs are kept until the next run: ${cluster.logs}`);
 }
@@ -53,19 +51,19 @@ function optionsFor(nodes: Nodes) {
   return { nodes, audit: true, prometheus: nodes === "real" && { scrapeInterval: "2s" } };
 }
 
-/** What takes long the first time, and nothing after that. */
+/** Downloads or builds everything that tests need. */
 async function prepare(kubernetes: string | undefined, progress: Progress): Promise<void> {
   await findBinaries(["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm"], { kubernetes, progress });
-  // What a cluster without in-place resize answers is asked in every run, of an API server alone.
+  // Every run also tests against an API server without in-place resize.
   await findBinaries(["etcd", "kube-apiserver"], { kubernetes: "1.32", progress });
   try {
-    await checkNodeIsPossible();
+    await checkNodeRequirements();
     await findBinaries(["kube-scheduler", "kubelet", "kube-proxy"], { kubernetes, progress });
     await nodeTools({ progress });
     await prometheusTools({ progress });
   } catch (error) {
     if (!(error instanceof LocalClusterError)) throw error;
-    // Not a reason to run no test at all: those that need a node will fail, and say this once more.
+    // Tests that need no node can run; the others fail with the same message.
     progress.say(`no real node in this run: ${error.message}`);
   }
 }

@@ -1,18 +1,18 @@
-// What stands between a valid object and its storage: LimitRange and ResourceQuota.
+// Admission by LimitRange and ResourceQuota.
 import { describe, expect, it } from "vitest";
 import { ConfigMap, container, LimitRange, memory, Pod, pod, ResourceQuota } from "./kinds.ts";
 import { at, refusal, world } from "./world.ts";
 
 const here = world();
 
-/** A namespace with a LimitRange. */
+/** Creates a namespace with a LimitRange. */
 async function ranged(limit: object): Promise<string> {
   const namespace = await here.cluster.namespace();
   await here.make(LimitRange, { metadata: { namespace }, spec: { limits: [{ type: "Container", ...limit }] } });
   return namespace;
 }
 
-/** A namespace with a ResourceQuota that has been counted. */
+/** Creates a namespace with a ResourceQuota and waits for its first status. */
 async function rationed(hard: object): Promise<string> {
   const namespace = await here.cluster.namespace();
   const quota = await here.make(ResourceQuota, { metadata: { namespace, name: "quota" }, spec: { hard } });
@@ -26,8 +26,8 @@ async function rationed(hard: object): Promise<string> {
 const sized = (namespace: string, resources: object = {}) =>
   here.make(Pod, pod({ metadata: { namespace }, spec: { containers: [container({ resources })] } }));
 
-describe("a LimitRange", () => {
-  it("gives containers its defaults, and says so", async () => {
+describe("LimitRange", () => {
+  it("sets defaults in containers and records them in an annotation", async () => {
     const namespace = await ranged({ default: { memory: "128Mi" }, defaultRequest: { memory: "64Mi" } });
     const made = await here.cluster.eventually(
       () => sized(namespace),
@@ -59,7 +59,7 @@ describe("a LimitRange", () => {
       resources: memory("64Mi", "128Mi"),
       says: "memory max limit to request ratio per Container is 1, but provided ratio is 2.000000",
     },
-  ])("refuses $what", async ({ limit, resources, says }) => {
+  ])("rejects $what", async ({ limit, resources, says }) => {
     const namespace = await ranged(limit);
     const refused = await here.cluster.eventually(
       () => refusal(sized(namespace, resources)),
@@ -69,7 +69,7 @@ describe("a LimitRange", () => {
     expect(refused.said).toContain(says);
   });
 
-  it("takes its maximum for a default", async () => {
+  it("uses its maximum as the default limit", async () => {
     const namespace = await here.cluster.namespace();
     const made = await here.make(LimitRange, {
       metadata: { namespace },
@@ -79,8 +79,8 @@ describe("a LimitRange", () => {
   });
 });
 
-describe("a ResourceQuota", () => {
-  it("refuses what is too much, with what is used", async () => {
+describe("ResourceQuota", () => {
+  it("rejects a pod that exceeds it and reports the usage", async () => {
     const namespace = await rationed({ pods: "1" });
     await sized(namespace);
     const refused = await refusal(here.make(Pod, pod({ metadata: { namespace, name: "second" } })));
@@ -90,14 +90,14 @@ describe("a ResourceQuota", () => {
     );
   });
 
-  it("of memory wants to know how much", async () => {
+  it("for memory rejects a pod without a memory limit", async () => {
     const namespace = await rationed({ "limits.memory": "1Gi" });
     const refused = await refusal(here.make(Pod, pod({ metadata: { namespace, name: "vague" } })));
     expect(refused).toMatchObject({ status: 403, reason: "Forbidden" });
     expect(refused.said).toBe('pods "vague" is forbidden: failed quota: quota: must specify limits.memory for: main');
   });
 
-  it("counts in its status what is used", async () => {
+  it("reports the usage in its status", async () => {
     const namespace = await rationed({ "requests.memory": "1Gi", pods: "5" });
     await sized(namespace, memory("64Mi", "128Mi"));
     const quota = await here.client.get(ResourceQuota, { namespace, name: "quota" });
@@ -107,7 +107,7 @@ describe("a ResourceQuota", () => {
     });
   });
 
-  it("gives back what was deleted", async () => {
+  it("releases the usage of deleted pods", async () => {
     const namespace = await rationed({ pods: "1" });
     const made = await sized(namespace);
     await here.client.delete(Pod, at(made));
@@ -129,7 +129,7 @@ describe("a ResourceQuota", () => {
     );
   });
 
-  it("counts nothing in a dry run", async () => {
+  it("does not count a dry run", async () => {
     const namespace = await rationed({ pods: "1" });
     await here.client.create(Pod, { ...pod(), metadata: { namespace, name: "tried" } }, { dryRun: true });
     await sized(namespace);

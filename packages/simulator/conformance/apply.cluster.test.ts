@@ -1,4 +1,4 @@
-// Server-side apply and managedFields: who owns what, and what happens when two want the same.
+// Server-side apply and managedFields: field ownership and conflicts.
 import { describe, expect, it } from "vitest";
 import { ConfigMap, container, Deployment, deployment, Pod, pod, Service } from "./kinds.ts";
 import { at, type Loose, merge, refusal, world } from "./world.ts";
@@ -21,14 +21,14 @@ const map = (name: string, data: Record<string, string>, metadata: object = {}):
 const apply = (object: Loose, fieldManager = "mine", more: object = {}) =>
   here.client.apply(ConfigMap, object, { fieldManager, ...more });
 
-describe("applying", () => {
-  it("creates what is not there, and answers 201", async () => {
+describe("server-side apply", () => {
+  it("creates an object that does not exist and returns 201", async () => {
     const made = await apply(map(here.name(), { a: "1" }));
     expect(here.status).toBe(201);
     expect(made.data).toEqual({ a: "1" });
   });
 
-  it("changes what is there, and answers 200", async () => {
+  it("changes an object that exists and returns 200", async () => {
     const name = here.name();
     await apply(map(name, { a: "1" }));
     const changed = await apply(map(name, { a: "2" }));
@@ -36,27 +36,27 @@ describe("applying", () => {
     expect(changed.data).toEqual({ a: "2" });
   });
 
-  it("the same again writes nothing", async () => {
+  it("writes nothing if nothing changes", async () => {
     const name = here.name();
     const first = await apply(map(name, { a: "1" }));
     const again = await apply(map(name, { a: "1" }));
     expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  it("removes what it applied before and does not apply now", async () => {
+  it("removes fields that it applied before and no longer applies", async () => {
     const name = here.name();
     await apply(map(name, { a: "1", b: "1" }));
     expect((await apply(map(name, { b: "1" }))).data).toEqual({ b: "1" });
   });
 
-  it("leaves alone what others own", async () => {
+  it("leaves fields of other managers unchanged", async () => {
     const name = here.name();
     await apply(map(name, { theirs: "1" }), "theirs");
     await apply(map(name, { mine: "1" }));
     expect((await apply(map(name, {}))).data).toEqual({ theirs: "1" });
   });
 
-  it("keeps what both own until both have let go", async () => {
+  it("keeps a field with two owners until both have released it", async () => {
     const name = here.name();
     await apply(map(name, { both: "1" }), "theirs");
     await apply(map(name, { both: "1" }));
@@ -64,7 +64,7 @@ describe("applying", () => {
     expect((await apply(map(name, {}), "theirs")).data).toBeUndefined();
   });
 
-  it("needs a field manager", async () => {
+  it("requires a field manager", async () => {
     const path = `/api/v1/namespaces/${here.namespace}/configmaps/x`;
     const headers = { "content-type": "application/apply-patch+yaml" };
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } };
@@ -73,7 +73,7 @@ describe("applying", () => {
     expect(refused.causes).toMatchObject([{ reason: "FieldValueRequired", field: "fieldManager" }]);
   });
 
-  it("needs apiVersion and kind", async () => {
+  it("requires apiVersion and kind", async () => {
     const path = `/api/v1/namespaces/${here.namespace}/configmaps/x`;
     const headers = { "content-type": "application/apply-patch+yaml" };
     const refused = await refusal(
@@ -82,7 +82,7 @@ describe("applying", () => {
     expect(refused.status).toBe(400);
   });
 
-  it("may not bring managedFields", async () => {
+  it("rejects managedFields in the body", async () => {
     const name = here.name();
     const first = await apply(map(name, { a: "1" }));
     const refused = await refusal(apply(map(name, { a: "2" }, { managedFields: first.metadata.managedFields })));
@@ -90,7 +90,7 @@ describe("applying", () => {
     expect(refused.said).toBe("metadata.managedFields must be nil");
   });
 
-  it("with an old resourceVersion is a conflict", async () => {
+  it("rejects an outdated resourceVersion with a conflict", async () => {
     const name = here.name();
     const first = await apply(map(name, { a: "1" }));
     await apply(map(name, { a: "2" }));
@@ -98,18 +98,18 @@ describe("applying", () => {
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("with a resourceVersion of what is not there creates it all the same", async () => {
+  it("creates an object that does not exist even if a resourceVersion is given", async () => {
     expect((await apply(map(here.name(), { a: "1" }, { resourceVersion: "1" }))).data).toEqual({ a: "1" });
   });
 
-  it("in a dry run stores nothing", async () => {
+  it("stores nothing in a dry run", async () => {
     const name = here.name();
     expect((await apply(map(name, { a: "1" }), "mine", { dryRun: true })).data).toEqual({ a: "1" });
     expect(await here.client.find(ConfigMap, { namespace: here.namespace, name })).toBeUndefined();
   });
 });
 
-describe("a conflict", () => {
+describe("apply conflict", () => {
   it("names the manager and the field", async () => {
     const name = here.name();
     await apply(map(name, { a: "1" }), "theirs");
@@ -119,14 +119,14 @@ describe("a conflict", () => {
     expect(refused.said).toBe('Apply failed with 1 conflict: conflict with "theirs": .data.a');
   });
 
-  it("of several fields counts them", async () => {
+  it("reports the number of fields", async () => {
     const name = here.name();
     await apply(map(name, { a: "1", b: "1" }), "theirs");
     const refused = await refusal(apply(map(name, { a: "2", b: "2" })));
     expect(refused.said).toBe('Apply failed with 2 conflicts: conflicts with "theirs":\n- .data.a\n- .data.b');
   });
 
-  it("does not arise when both want the same", async () => {
+  it("does not occur if both managers apply the same value", async () => {
     const name = here.name();
     await apply(map(name, { a: "1" }), "theirs");
     const both = await apply(map(name, { a: "1" }));
@@ -134,7 +134,7 @@ describe("a conflict", () => {
     expect(ownedBy(both, "mine")).toMatchObject({ "f:data": { "f:a": {} } });
   });
 
-  it("is won by force, and the other lets go", async () => {
+  it("is overridden by force, and the other manager loses the field", async () => {
     const name = here.name();
     await apply(map(name, { a: "1", b: "1" }), "theirs");
     const forced = await apply(map(name, { a: "2" }), "mine", { force: true });
@@ -142,7 +142,7 @@ describe("a conflict", () => {
     expect(ownedBy(forced, "theirs")).toEqual({ "f:data": { "f:b": {} } });
   });
 
-  it("with somebody who updated is told with the kind of their write", async () => {
+  it("with a manager that updated the field names the operation", async () => {
     const name = here.name();
     await apply(map(name, { a: "1" }));
     await here.client.patch(ConfigMap, { namespace: here.namespace, name }, merge({ data: { a: "2" } }), {
@@ -154,7 +154,7 @@ describe("a conflict", () => {
 });
 
 describe("managedFields", () => {
-  it("of a creation name the manager and every field it gave", async () => {
+  it("of a create list the manager and every field it set", async () => {
     const made = await here.client.create(ConfigMap, map(here.name(), { a: "1" }, { labels: { x: "y" } }), {
       fieldManager: "maker",
     });
@@ -166,19 +166,19 @@ describe("managedFields", () => {
     ]);
   });
 
-  it("of an update move the changed field to who changed it", async () => {
+  it("of an update move a changed field to the manager that changed it", async () => {
     const made = await here.client.create(ConfigMap, map(here.name(), { a: "1", b: "1" }), { fieldManager: "maker" });
     const changed = await here.client.patch(ConfigMap, at(made), merge({ data: { b: "2" } }), { fieldManager: "changer" });
     expect(ownedBy(changed, "maker")).toEqual({ "f:data": { ".": {}, "f:a": {} } });
     expect(ownedBy(changed, "changer")).toEqual({ "f:data": { "f:b": {} } });
   });
 
-  it("of an apply name the operation", async () => {
+  it("of an apply list the operation", async () => {
     const made = await apply(map(here.name(), { a: "1" }));
     expect(managersOf(made)).toMatchObject([{ manager: "mine", operation: "Apply", fieldsV1: { "f:data": { "f:a": {} } } }]);
   });
 
-  it("of one manager keep apply and update apart", async () => {
+  it("list apply and update of one manager separately", async () => {
     const name = here.name();
     await apply(map(name, { a: "1" }));
     const changed = await here.client.patch(ConfigMap, { namespace: here.namespace, name }, merge({ data: { b: "1" } }), {
@@ -190,7 +190,7 @@ describe("managedFields", () => {
     ]);
   });
 
-  it("of a status name the subresource", async () => {
+  it("of a status write list the subresource", async () => {
     const made = await here.make(Pod, pod());
     const changed = await here.client.patch(Pod, at(made), merge({ status: { message: "well" } }), {
       subresource: "status",
@@ -202,7 +202,7 @@ describe("managedFields", () => {
     });
   });
 
-  it("of lists with keys name the items by their keys", async () => {
+  it("identify items of keyed lists by their keys", async () => {
     const object = { ...deployment(), metadata: { namespace: here.namespace, name: here.name() } };
     const made = await here.client.apply(Deployment, object, { fieldManager: "mine" });
     expect(ownedBy(made, "mine")).toMatchObject({
@@ -212,18 +212,18 @@ describe("managedFields", () => {
     });
   });
 
-  it("of sets name the items by their values", async () => {
+  it("identify items of sets by their values", async () => {
     const made = await apply(map(here.name(), {}, { finalizers: ["example.test/a"] }));
     expect(ownedBy(made, "mine")).toMatchObject({ "f:metadata": { "f:finalizers": { 'v:"example.test/a"': {} } } });
   });
 
-  it("go when an update empties them", async () => {
+  it("are removed when an update empties them", async () => {
     const made = await apply(map(here.name(), { a: "1" }));
     const cleared = await here.client.patch(ConfigMap, at(made), merge({ metadata: { managedFields: [{}] } }));
     expect(cleared.metadata.managedFields).toBeUndefined();
   });
 
-  it("are named after the user agent when nobody says", async () => {
+  it("use the user agent if no field manager is given", async () => {
     const path = `/api/v1/namespaces/${here.namespace}/configmaps`;
     const headers = { "user-agent": "tester/1.0 (linux)" };
     const made = await here.ask("POST", path, { headers, body: { metadata: { name: here.name() }, data: { a: "1" } } });
@@ -231,7 +231,7 @@ describe("managedFields", () => {
   });
 });
 
-describe("applying to lists", () => {
+describe("server-side apply to lists", () => {
   const withContainers = (name: string, ...containers: readonly object[]) => ({
     ...deployment(),
     metadata: { namespace: here.namespace, name },
@@ -247,13 +247,13 @@ describe("applying to lists", () => {
     expect(names(both)).toEqual(["main", "sidecar"]);
   });
 
-  it("removes the item that its only manager no longer applies", async () => {
+  it("removes an item that its only manager no longer applies", async () => {
     const name = here.name();
     await applyAs(withContainers(name, container(), container({ name: "sidecar" })), "mine");
     expect(names(await applyAs(withContainers(name, container()), "mine"))).toEqual(["main"]);
   });
 
-  it("touches only memory where only memory is applied", async () => {
+  it("changes only memory if only memory is applied", async () => {
     const name = here.name();
     await applyAs(withContainers(name, container({ resources: { limits: { cpu: "1" } } })), "mine");
     const memory = { name: "main", resources: { limits: { memory: "64Mi" } } };
@@ -274,19 +274,19 @@ describe("applying to lists", () => {
     });
   });
 
-  it("replaces a list that is atomic", async () => {
+  it("replaces an atomic list", async () => {
     const name = here.name();
     await applyAs(withContainers(name, container({ args: ["a", "b"] })), "mine");
     const changed = await applyAs(withContainers(name, container({ args: ["c"] })), "mine");
     expect(changed.spec.template.spec.containers[0].args).toEqual(["c"]);
   });
 
-  it("refuses two items of one key", async () => {
+  it("rejects two items with the same key", async () => {
     const refused = await refusal(applyAs(withContainers(here.name(), container(), container()), "mine"));
     expect(refused.said).toContain("duplicate entries for key");
   });
 
-  it("keys the ports of a service by port and protocol", async () => {
+  it("identifies the ports of a Service by port and protocol", async () => {
     const service = (port: number, manager: string, name: string) =>
       here.client.apply(
         Service,

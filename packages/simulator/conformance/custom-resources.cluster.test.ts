@@ -1,4 +1,4 @@
-// CustomResourceDefinitions: validation, pruning, defaults, subresources, and what the server says of a definition.
+// CustomResourceDefinitions: validation, pruning, defaults, subresources, and the status of a definition.
 import { beforeAll, describe, expect, it } from "vitest";
 import { define, definition } from "./definitions.ts";
 import { CustomResourceDefinition } from "./kinds.ts";
@@ -44,7 +44,7 @@ const make = (fields: object = {}) => here.make(Widget, { spec: { size: 1, ...fi
 
 beforeAll(() => define(here, widgets));
 
-describe("validation", () => {
+describe("validation of custom resources", () => {
   it.each([
     {
       what: "a missing field",
@@ -70,7 +70,7 @@ describe("validation", () => {
       },
     },
     {
-      what: "text for a number",
+      what: "a string for a number",
       fields: { size: "1" },
       cause: {
         reason: "FieldValueTypeInvalid",
@@ -79,10 +79,10 @@ describe("validation", () => {
       },
     },
     { what: "a fraction for an integer", fields: { size: 1.5 }, cause: { reason: "FieldValueTypeInvalid", field: "spec.size" } },
-    { what: "text that is too short", fields: { name: "a" }, cause: { reason: "FieldValueInvalid", field: "spec.name" } },
-    { what: "text that is too long", fields: { name: "abcdef" }, cause: { reason: "FieldValueTooLong", field: "spec.name" } },
+    { what: "a string that is too short", fields: { name: "a" }, cause: { reason: "FieldValueInvalid", field: "spec.name" } },
+    { what: "a string that is too long", fields: { name: "abcdef" }, cause: { reason: "FieldValueTooLong", field: "spec.name" } },
     {
-      what: "text of another pattern",
+      what: "a string that does not match the pattern",
       fields: { name: "AB" },
       cause: {
         reason: "FieldValueInvalid",
@@ -91,7 +91,7 @@ describe("validation", () => {
       },
     },
     {
-      what: "a value that is not listed",
+      what: "a value that is not in the enum",
       fields: { color: "blue" },
       cause: {
         reason: "FieldValueNotSupported",
@@ -100,14 +100,18 @@ describe("validation", () => {
       },
     },
     { what: "too many items", fields: { many: ["a", "b", "c"] }, cause: { reason: "FieldValueTooMany", field: "spec.many" } },
-    { what: "a wrong item", fields: { many: [1] }, cause: { reason: "FieldValueTypeInvalid", field: "spec.many[0]" } },
     {
-      what: "a value twice in a set",
+      what: "an item of the wrong type",
+      fields: { many: [1] },
+      cause: { reason: "FieldValueTypeInvalid", field: "spec.many[0]" },
+    },
+    {
+      what: "a duplicate value in a set",
       fields: { set: ["a", "a"] },
       cause: { reason: "FieldValueDuplicate", field: "spec.set[1]" },
     },
     {
-      what: "a key twice in a map",
+      what: "a duplicate key in a map",
       fields: { keyed: [{ id: "a" }, { id: "a" }] },
       cause: { reason: "FieldValueDuplicate", field: "spec.keyed[1]" },
     },
@@ -127,64 +131,68 @@ describe("validation", () => {
       fields: { labels: { a: "1", b: "2", c: "3" } },
       cause: { reason: "FieldValueTooMany", field: "spec.labels" },
     },
-    { what: "a time that is none", fields: { when: "noon" }, cause: { reason: "FieldValueTypeInvalid", field: "spec.when" } },
+    { what: "an invalid time", fields: { when: "noon" }, cause: { reason: "FieldValueTypeInvalid", field: "spec.when" } },
     { what: "a number at an exclusive bound", fields: { ratio: 0 }, cause: { reason: "FieldValueInvalid", field: "spec.ratio" } },
-    { what: "a number that is no multiple", fields: { ratio: 0.7 }, cause: { reason: "FieldValueInvalid", field: "spec.ratio" } },
-  ])("refuses $what", async ({ fields, cause }) => {
+    {
+      what: "a number that is not a multiple",
+      fields: { ratio: 0.7 },
+      cause: { reason: "FieldValueInvalid", field: "spec.ratio" },
+    },
+  ])("rejects $what", async ({ fields, cause }) => {
     const refused = await refusal(make(fields));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
     expect(refused.causes).toContainEqual(expect.objectContaining(cause));
   });
 
-  it("names every field that is wrong", async () => {
+  it("reports every invalid field", async () => {
     const refused = await refusal(make({ size: 0, name: "A" }));
     expect(refused.causes.map(({ field }) => field)).toEqual(expect.arrayContaining(["spec.size", "spec.name"]));
     expect(refused.said).toMatch(/^Widget\.conformance\.memhog\.test "c\d+" is invalid: \[/);
   });
 
   it.each([
-    { what: "numbers and text for int-or-string", fields: { either: "50%" }, kept: { either: "50%" } },
-    { what: "null where it is allowed", fields: { maybe: null }, kept: { maybe: null } },
-    { what: "whole numbers written as fractions", fields: { ratio: 1.5 }, kept: { ratio: 1.5 } },
+    { what: "numbers and strings for int-or-string", fields: { either: "50%" }, kept: { either: "50%" } },
+    { what: "null in a nullable field", fields: { maybe: null }, kept: { maybe: null } },
+    { what: "fractions for a number", fields: { ratio: 1.5 }, kept: { ratio: 1.5 } },
     {
-      what: "anything below a field that preserves",
+      what: "anything below a field that preserves unknown fields",
       fields: { free: { a: [1, { b: null }] } },
       kept: { free: { a: [1, { b: null }] } },
     },
-    { what: "any name in a map", fields: { labels: { "odd key": "x" } }, kept: { labels: { "odd key": "x" } } },
+    { what: "any key in a map", fields: { labels: { "odd key": "x" } }, kept: { labels: { "odd key": "x" } } },
   ])("allows $what", async ({ fields, kept }) => {
     expect((await make(fields)).spec).toMatchObject(kept);
   });
 
-  it("holds for patches", async () => {
+  it("applies to patches", async () => {
     const made = await make();
     const refused = await refusal(here.client.patch(Widget, at(made), merge({ spec: { size: 99 } })));
     expect(refused.causes).toMatchObject([{ field: "spec.size" }]);
   });
 
-  it("holds for applies", async () => {
+  it("applies to server-side apply", async () => {
     const object = { metadata: { namespace: here.namespace, name: here.name() }, spec: { size: 99 } };
     const refused = await refusal(here.client.apply(Widget, object, { fieldManager: "mine" }));
     expect(refused.causes).toMatchObject([{ field: "spec.size" }]);
   });
 });
 
-describe("pruning", () => {
-  it("drops what the schema does not know, with a warning", async () => {
+describe("pruning of custom resources", () => {
+  it("drops unknown fields and returns a warning", async () => {
     here.warnings();
     const made = await make({ unknown: 1, nested: { unknown: 2, depth: 1 } });
     expect(made.spec).toEqual({ size: 1, color: "red", nested: { depth: 1 } });
     expect(here.warnings()).toEqual(['unknown field "spec.nested.unknown"', 'unknown field "spec.unknown"']);
   });
 
-  it("refuses it instead, if it is asked to be strict", async () => {
+  it("rejects unknown fields with fieldValidation=Strict", async () => {
     const object = { metadata: { namespace: here.namespace, name: here.name() }, spec: { size: 1, unknown: 1 } };
     const refused = await refusal(here.client.create(Widget, object, { fieldValidation: "Strict" }));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toContain('strict decoding error: unknown field "spec.unknown"');
   });
 
-  it("says nothing, if it is asked to ignore", async () => {
+  it("drops unknown fields without a warning with fieldValidation=Ignore", async () => {
     here.warnings();
     const object = { metadata: { namespace: here.namespace, name: here.name() }, spec: { size: 1, unknown: 1 } };
     await here.client.create(Widget, object, { fieldValidation: "Ignore" });
@@ -197,33 +205,33 @@ describe("pruning", () => {
   });
 });
 
-describe("defaults", () => {
-  it("are written where nothing is said, also below defaults", async () => {
+describe("defaults of custom resources", () => {
+  it("are set where a field is missing, also inside defaulted objects", async () => {
     expect((await make()).spec).toEqual({ size: 1, color: "red", nested: { depth: 3 } });
   });
 
-  it("leave alone what is said", async () => {
+  it("do not replace values that are set", async () => {
     expect((await make({ color: "green", nested: { depth: 1 } })).spec).toMatchObject({ color: "green", nested: { depth: 1 } });
   });
 
-  it("replace null where null is not allowed", async () => {
+  it("replace null in a field that is not nullable", async () => {
     expect((await make({ color: null })).spec.color).toBe("red");
   });
 
-  it("come back when a patch removes the field", async () => {
+  it("are set again when a patch removes the field", async () => {
     const made = await make({ color: "green" });
     expect((await here.client.patch(Widget, at(made), merge({ spec: { color: null } }))).spec.color).toBe("red");
   });
 });
 
-describe("patches and applies of custom resources", () => {
-  it("are JSON and merge patches", async () => {
+describe("patch and apply of custom resources", () => {
+  it("support JSON patches and merge patches", async () => {
     const made = await make({ many: ["a"] });
     const patched = await here.client.patch(Widget, at(made), json({ op: "add", path: "/spec/many/-", value: "b" }));
     expect(patched.spec.many).toEqual(["a", "b"]);
   });
 
-  it("are never strategic", async () => {
+  it("reject strategic merge patches", async () => {
     const refused = await refusal(here.client.patch(Widget, at(await make()), strategic({ spec: { size: 2 } })));
     expect(refused).toMatchObject({ status: 415, reason: "UnsupportedMediaType" });
   });
@@ -241,7 +249,7 @@ describe("patches and applies of custom resources", () => {
     expect(both.spec).toMatchObject({ keyed: [{ id: "a" }, { id: "b" }], set: ["a", "b"], many: ["a"] });
   });
 
-  it("conflict about an atomic list as a whole", async () => {
+  it("treat an atomic list as one field in conflicts", async () => {
     const name = here.name();
     const apply = (fieldManager: string, many: readonly string[]) =>
       here.client.apply(Widget, { metadata: { namespace: here.namespace, name }, spec: { size: 1, many } }, { fieldManager });
@@ -249,13 +257,13 @@ describe("patches and applies of custom resources", () => {
     expect((await refusal(apply("theirs", ["b"]))).causes).toMatchObject([{ field: ".spec.many" }]);
   });
 
-  it("refuse an unknown field of an apply", async () => {
+  it("reject an unknown field in an apply", async () => {
     const object = { metadata: { namespace: here.namespace, name: here.name() }, spec: { size: 1, unknown: 1 } };
     const refused = await refusal(here.client.apply(Widget, object, { fieldManager: "mine" }));
     expect(refused.said).toContain(".spec.unknown: field not declared in schema");
   });
 
-  it("need apiVersion and kind in a creation", async () => {
+  it("require apiVersion and kind in a create", async () => {
     const path = `/apis/conformance.memhog.test/v1/namespaces/${here.namespace}/widgets`;
     const refused = await refusal(here.ask("POST", path, { body: { metadata: { name: here.name() }, spec: { size: 1 } } }));
     expect(refused.status).toBe(400);
@@ -263,7 +271,7 @@ describe("patches and applies of custom resources", () => {
 });
 
 describe("subresources of custom resources", () => {
-  it("keep status out of the main door, and spec out of the other", async () => {
+  it("ignore status in writes to the object and spec in writes to status", async () => {
     const made = await here.make(Widget, { spec: { size: 1 }, status: { replicas: 3 } });
     expect(made.status).toBeUndefined();
     const both = { ...made, spec: { size: 2 }, status: { replicas: 3 } };
@@ -271,7 +279,7 @@ describe("subresources of custom resources", () => {
     expect(changed).toMatchObject({ spec: { size: 1 }, status: { replicas: 3 } });
   });
 
-  it("move the generation with everything but metadata and status", async () => {
+  it("increase the generation with every change except of metadata and status", async () => {
     const made = await make();
     const status = await here.client.patch(Widget, at(made), merge({ status: { replicas: 1 } }), { subresource: "status" });
     expect([made.metadata.generation, status.metadata.generation]).toEqual([1, 1]);
@@ -279,7 +287,7 @@ describe("subresources of custom resources", () => {
     expect((await here.client.patch(Widget, at(made), merge({ spec: { size: 2 } }))).metadata.generation).toBe(2);
   });
 
-  it("show and change the scale", async () => {
+  it("read and change the scale", async () => {
     const made = await make({ size: 2 });
     await here.client.patch(Widget, at(made), merge({ status: { replicas: 1, selector: "a=b" } }), { subresource: "status" });
     const scale = await here.client.get(Widget, at(made), { subresource: "scale" });
@@ -289,10 +297,10 @@ describe("subresources of custom resources", () => {
   });
 });
 
-describe("a definition", () => {
+describe("CustomResourceDefinition", () => {
   const tried = (crd: object) => here.client.create(CustomResourceDefinition, crd as never, { dryRun: true });
 
-  it("has its names accepted and is established", async () => {
+  it("has its names accepted and becomes established", async () => {
     const { status } = await here.client.get(CustomResourceDefinition, { name: "widgets.conformance.memhog.test" });
     const conditions = Object.fromEntries(status.conditions.map(({ type, status: is }: Record<string, string>) => [type, is]));
     expect(conditions).toMatchObject({ NamesAccepted: "True", Established: "True" });
@@ -310,19 +318,19 @@ describe("a definition", () => {
     expect(refused.causes).toMatchObject([{ reason: "FieldValueInvalid", field: "metadata.name" }]);
   });
 
-  it("needs a structural schema", async () => {
+  it("requires a structural schema", async () => {
     const refused = await refusal(
       tried(definition("other.memhog.test", { spec: { properties: { a: { type: "string" } } } }).crd),
     );
     expect(refused.said).toContain("Required value: must not be empty for specified object fields");
   });
 
-  it("needs exactly one version that is stored", async () => {
+  it("requires exactly one storage version", async () => {
     const refused = await refusal(tried(definition("other.memhog.test", {}, { storage: false }).crd));
     expect(refused.said).toContain("must have exactly one version marked as storage version");
   });
 
-  it("that goes takes its objects and its paths along", async () => {
+  it("is deleted with its objects and its paths", async () => {
     const gone = definition("gone.memhog.test", { spec: { type: "object", properties: { a: { type: "string" } } } });
     await define(here, gone);
     await here.make(gone.kind, { spec: { a: "b" } });

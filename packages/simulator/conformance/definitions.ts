@@ -1,4 +1,4 @@
-// Kinds of a case's own: a CustomResourceDefinition with a group nobody else has, and the way to its objects.
+// CustomResourceDefinitions for tests, each in a group of its own.
 import { dynamicKind, type Kind } from "@memhog/runtime";
 import { CustomResourceDefinition } from "./kinds.ts";
 import { type Loose, loose, type World } from "./world.ts";
@@ -8,7 +8,7 @@ export interface Definition {
   readonly crd: Loose;
 }
 
-/** `version` is laid over the one version the definition has; `properties` are those of its schema. */
+/** `version` is merged into the single version of the definition; `properties` are those of its schema. */
 export function definition(group: string, properties: object, version: object = {}, names: object = {}): Definition {
   const schema = { openAPIV3Schema: { type: "object", properties } };
   const crd = {
@@ -24,7 +24,7 @@ export function definition(group: string, properties: object, version: object = 
   return { kind, crd };
 }
 
-/** Creates the definition and waits until its objects may be made. */
+/** Creates the definition and waits until its objects can be created. */
 export async function define({ client, cluster, namespace }: World, { kind, crd }: Definition): Promise<void> {
   await client.apply(CustomResourceDefinition, crd, { fieldManager: "conformance" });
   await cluster.eventually(

@@ -1,4 +1,4 @@
-// Deletion: preconditions, finalizers, grace, collections, and what becomes of what an object owns.
+// Deletion: preconditions, finalizers, grace periods, collections and garbage collection.
 import { ownerReferenceTo } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
 import { ConfigMap, Deployment, deployment, Pod, pod, ReplicaSet, Secret } from "./kinds.ts";
@@ -21,8 +21,8 @@ const owned = (owner: Loose, more: object = {}) => ({
 });
 const path = () => `/api/v1/namespaces/${here.namespace}/configmaps`;
 
-describe("deleting", () => {
-  it("answers with a Status that names what is gone", async () => {
+describe("deleting an object", () => {
+  it("returns a Status that identifies the object", async () => {
     const made = await here.make(ConfigMap);
     const answer = await here.ask("DELETE", `${path()}/${made.metadata.name}`);
     expect(answer).toEqual({
@@ -33,12 +33,12 @@ describe("deleting", () => {
     expect(await find(made)).toBeUndefined();
   });
 
-  it("says what is not there", async () => {
+  it("returns NotFound if the object does not exist", async () => {
     const refused = await refusal(here.client.delete(ConfigMap, { namespace: here.namespace, name: "missing" }));
     expect(refused).toMatchObject({ status: 404, said: 'configmaps "missing" not found' });
   });
 
-  it("with the uid of another object is refused", async () => {
+  it("is rejected if the uid precondition does not match", async () => {
     const made = await here.make(ConfigMap);
     const uid = "00000000-0000-4000-8000-000000000000";
     const refused = await refusal(here.client.delete(ConfigMap, at(made), { uid }));
@@ -48,7 +48,7 @@ describe("deleting", () => {
     );
   });
 
-  it("with the version of another state is refused", async () => {
+  it("is rejected if the resourceVersion precondition does not match", async () => {
     const made = await here.make(ConfigMap);
     const refused = await refusal(here.client.delete(ConfigMap, at(made), { resourceVersion: "1" }));
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
@@ -57,13 +57,13 @@ describe("deleting", () => {
     );
   });
 
-  it("with the right uid and version is done", async () => {
+  it("succeeds if the uid and resourceVersion preconditions match", async () => {
     const made = await here.make(ConfigMap);
     await here.client.delete(ConfigMap, at(made), { uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion });
     expect(await find(made)).toBeUndefined();
   });
 
-  it("and creating again makes another object", async () => {
+  it("and creating it again gives it a new uid", async () => {
     const made = await here.make(ConfigMap);
     await here.client.delete(ConfigMap, at(made));
     const again = await here.make(ConfigMap, { metadata: { name: made.metadata.name } });
@@ -71,29 +71,29 @@ describe("deleting", () => {
   });
 });
 
-describe("a finalizer", () => {
-  it("keeps a deleted object, with the time of its deletion", async () => {
+describe("an object with a finalizer", () => {
+  it("stays after a delete, with a deletionTimestamp", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     const kept = await here.client.delete(ConfigMap, at(made));
     expect(kept?.metadata).toMatchObject({ ...keep, deletionTimestamp: expect.any(String), deletionGracePeriodSeconds: 0 });
     expect(await find(made)).toEqual(kept);
   });
 
-  it("that goes lets the object go", async () => {
+  it("is removed when its last finalizer is removed", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     await here.client.delete(ConfigMap, at(made));
     await here.client.patch(ConfigMap, at(made), merge({ metadata: { finalizers: null } }));
     expect(await find(made)).toBeUndefined();
   });
 
-  it("that is not the last one keeps the object", async () => {
+  it("stays while another finalizer remains", async () => {
     const made = await here.make(ConfigMap, { metadata: { finalizers: ["example.test/a", "example.test/b"] } });
     await here.client.delete(ConfigMap, at(made));
     await here.client.patch(ConfigMap, at(made), json({ op: "remove", path: "/metadata/finalizers/0" }));
     expect((await find(made))?.metadata.finalizers).toEqual(["example.test/b"]);
   });
 
-  it("cannot be added to an object that is being deleted", async () => {
+  it("cannot get a new finalizer while it is being deleted", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     await here.client.delete(ConfigMap, at(made));
     const more = [...keep.finalizers, "example.test/late"];
@@ -103,27 +103,27 @@ describe("a finalizer", () => {
     expect(refused.said).toContain("no new finalizers can be added if the object is being deleted, found new finalizers");
   });
 
-  it("that goes before any deletion deletes nothing", async () => {
+  it("is not deleted by removing the finalizer before a delete", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     await here.client.patch(ConfigMap, at(made), merge({ metadata: { finalizers: null } }));
     expect(await find(made)).toBeDefined();
   });
 
-  it("makes a second deletion change nothing", async () => {
+  it("is not changed by a second delete", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     const first = await here.client.delete(ConfigMap, at(made));
     const second = await here.client.delete(ConfigMap, at(made));
     expect(second?.metadata.resourceVersion).toBe(first?.metadata.resourceVersion);
   });
 
-  it("lets an object be written to while it waits", async () => {
+  it("can be changed while it is being deleted", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     await here.client.delete(ConfigMap, at(made));
     const changed = await here.client.patch(ConfigMap, at(made), merge({ data: { a: "1" } }));
     expect(changed.data).toEqual({ a: "1" });
   });
 
-  it("makes a new object of the name impossible until it is gone", async () => {
+  it("blocks the creation of an object with the same name until it is gone", async () => {
     const made = await here.make(ConfigMap, { metadata: keep });
     await here.client.delete(ConfigMap, at(made));
     const refused = await refusal(here.make(ConfigMap, { metadata: { name: made.metadata.name } }));
@@ -131,7 +131,7 @@ describe("a finalizer", () => {
     expect(refused.said).toContain("object is being deleted");
   });
 
-  it("raises the generation of a kind that has one when the object is deleted", async () => {
+  it("gets a new generation when it is deleted, if its kind has one", async () => {
     const made = await here.make(Deployment, deployment({ metadata: keep }));
     const kept = await here.client.delete(Deployment, at(made));
     expect(kept?.metadata.generation).toBe(2);
@@ -139,14 +139,14 @@ describe("a finalizer", () => {
   });
 });
 
-describe("the grace of a pod", () => {
-  it("is nothing while it runs nowhere", async () => {
+describe("the grace period of a pod", () => {
+  it("is zero while the pod has no node", async () => {
     const made = await here.make(Pod, pod());
     await here.client.delete(Pod, at(made));
     expect(await here.client.find(Pod, at(made))).toBeUndefined();
   });
 
-  it("is its terminationGracePeriodSeconds once it has a node", async () => {
+  it("is terminationGracePeriodSeconds once the pod has a node", async () => {
     const made = await here.make(Pod, pod({ spec: { nodeName: "nowhere", terminationGracePeriodSeconds: 7 } }));
     const kept = await here.client.delete(Pod, at(made));
     expect(kept?.metadata).toMatchObject({ deletionGracePeriodSeconds: 7, deletionTimestamp: expect.any(String) });
@@ -154,14 +154,14 @@ describe("the grace of a pod", () => {
     expect(await here.client.find(Pod, at(made))).toBeUndefined();
   });
 
-  it("may be given with the deletion", async () => {
+  it("can be set by the delete", async () => {
     const made = await here.make(Pod, pod({ spec: { nodeName: "nowhere" } }));
     const kept = await here.client.delete(Pod, at(made), { gracePeriodSeconds: 3 });
     expect(kept?.metadata.deletionGracePeriodSeconds).toBe(3);
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("can be made shorter, not longer", async () => {
+  it("can be shortened but not extended", async () => {
     const made = await here.make(Pod, pod({ spec: { nodeName: "nowhere" } }));
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 20 });
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 40 });
@@ -180,7 +180,7 @@ describe("the grace of a pod", () => {
 });
 
 describe("deleting a collection", () => {
-  it("takes what the selector says, and answers with the list of it", async () => {
+  it("deletes the objects that match the selector and returns their list", async () => {
     const labels = { batch: here.name() };
     const in1 = await here.make(ConfigMap, { metadata: { labels } });
     const in2 = await here.make(ConfigMap, { metadata: { labels } });
@@ -192,12 +192,12 @@ describe("deleting a collection", () => {
     expect(await find(out)).toBeDefined();
   });
 
-  it("of nothing is fine", async () => {
+  it("succeeds if the collection is empty", async () => {
     const answer = await here.ask("DELETE", path(), { query: { labelSelector: "batch=none" } });
     expect(answer.items).toEqual([]);
   });
 
-  it("leaves what finalizers keep", async () => {
+  it("keeps objects that have finalizers", async () => {
     const labels = { batch: here.name() };
     const made = await here.make(ConfigMap, { metadata: { labels, ...keep } });
     await here.ask("DELETE", path(), { query: { labelSelector: `batch=${labels.batch}` } });
@@ -205,15 +205,15 @@ describe("deleting a collection", () => {
   });
 });
 
-describe("what an object owns", () => {
-  it("goes after it, by default", async () => {
+describe("garbage collection", () => {
+  it("deletes dependents after their owner by default", async () => {
     const owner = await here.make(ConfigMap);
     const child = await here.make(ConfigMap, owned(owner));
     await here.client.delete(ConfigMap, at(owner));
     await gone(child);
   });
 
-  it("goes with all generations below it", async () => {
+  it("deletes dependents of dependents", async () => {
     const owner = await here.make(ConfigMap);
     const child = await here.make(ConfigMap, owned(owner));
     const grandchild = await here.make(ConfigMap, owned(child));
@@ -221,7 +221,7 @@ describe("what an object owns", () => {
     await gone(grandchild);
   });
 
-  it("goes first in a foreground deletion, which a finalizer shows", async () => {
+  it("deletes dependents first in a foreground deletion, which a finalizer shows", async () => {
     const owner = await here.make(ConfigMap);
     const child = await here.make(ConfigMap, { metadata: { ...owned(owner, { blockOwnerDeletion: true }).metadata, ...keep } });
     const kept = await here.client.delete(ConfigMap, at(owner), { propagationPolicy: "Foreground" });
@@ -235,7 +235,7 @@ describe("what an object owns", () => {
     await gone(owner);
   });
 
-  it("that does not block its owner's deletion is not waited for", async () => {
+  it("does not wait for a dependent without blockOwnerDeletion", async () => {
     const owner = await here.make(ConfigMap);
     const child = await here.make(ConfigMap, { metadata: { ...owned(owner).metadata, ...keep } });
     await here.client.delete(ConfigMap, at(owner), { propagationPolicy: "Foreground" });
@@ -243,7 +243,7 @@ describe("what an object owns", () => {
     await here.client.patch(ConfigMap, at(child), merge({ metadata: { finalizers: null } }));
   });
 
-  it("loses the reference in an orphaning deletion, and stays", async () => {
+  it("keeps dependents in an orphaning deletion and removes their owner reference", async () => {
     const owner = await here.make(ConfigMap);
     const child = await here.make(ConfigMap, owned(owner));
     await here.client.delete(ConfigMap, at(owner), { propagationPolicy: "Orphan" });
@@ -252,7 +252,7 @@ describe("what an object owns", () => {
     expect((await find(child))?.metadata.ownerReferences).toBeUndefined();
   });
 
-  it("together with another stays until both owners are gone", async () => {
+  it("keeps a dependent with two owners until both are gone", async () => {
     const [a, b] = [await here.make(ConfigMap), await here.make(ConfigMap)];
     const references = [a, b].flatMap((owner) => owned(owner).metadata.ownerReferences);
     const child = await here.make(ConfigMap, { metadata: { ownerReferences: references } });
@@ -265,15 +265,15 @@ describe("what an object owns", () => {
     await gone(child);
   });
 
-  it("by name only, with the uid of a former owner, goes", async () => {
+  it("deletes a dependent whose owner reference has the name of an existing object but another uid", async () => {
     const owner = await here.make(ConfigMap);
-    const stranger = { ...owner, metadata: { ...owner.metadata, uid: "00000000-0000-4000-8000-000000000000" } };
-    const child = await here.make(ConfigMap, owned(stranger));
+    const missing = { ...owner, metadata: { ...owner.metadata, uid: "00000000-0000-4000-8000-000000000000" } };
+    const child = await here.make(ConfigMap, owned(missing));
     await gone(child);
     expect(await find(owner)).toBeDefined();
   });
 
-  it("of another kind goes, too", async () => {
+  it("deletes dependents of another kind", async () => {
     const owner = await here.make(ReplicaSet, deployment());
     const child = await here.make(Secret, {
       metadata: { ownerReferences: [ownerReferenceTo(owner, ReplicaSet)] },
@@ -285,14 +285,14 @@ describe("what an object owns", () => {
     );
   });
 
-  it("cannot be told with two policies at once", async () => {
+  it("rejects two deletion policies in one request", async () => {
     const made = await here.make(ConfigMap);
     const body = { propagationPolicy: "Background", orphanDependents: true };
     const refused = await refusal(here.ask("DELETE", `${path()}/${made.metadata.name}`, { body }));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
   });
 
-  it("cannot be told with a policy that does not exist", async () => {
+  it("rejects an unknown deletion policy", async () => {
     const made = await here.make(ConfigMap);
     const refused = await refusal(
       here.ask("DELETE", `${path()}/${made.metadata.name}`, { body: { propagationPolicy: "Perhaps" } }),

@@ -1,4 +1,4 @@
-// How the server says no to what it does not understand.
+// Errors for malformed requests and invalid objects, and the defaults of built-in kinds.
 import { describe, expect, it } from "vitest";
 import { ConfigMap, container, Deployment, deployment, Job, Pod, pod, Service } from "./kinds.ts";
 import { type Loose, refusal, world } from "./world.ts";
@@ -6,68 +6,68 @@ import { type Loose, refusal, world } from "./world.ts";
 const here = world();
 const home = () => `/api/v1/namespaces/${here.namespace}`;
 
-describe("a path", () => {
-  it("of no group is not found", async () => {
+describe("a request path", () => {
+  it("with an unknown group returns NotFound", async () => {
     const refused = await refusal(here.ask("GET", "/apis/no.such/v1/things"));
     expect(refused.status).toBe(404);
   });
 
-  it("of no resource is not found", async () => {
+  it("with an unknown resource returns NotFound", async () => {
     const refused = await refusal(here.ask("GET", `${home()}/things`));
     expect(refused).toMatchObject({ status: 404, reason: "NotFound", said: "the server could not find the requested resource" });
   });
 
-  it("of no subresource is not found", async () => {
+  it("with an unknown subresource returns NotFound", async () => {
     const refused = await refusal(here.ask("GET", `${home()}/pods/x/nothing`));
     expect(refused).toMatchObject({ status: 404, reason: "NotFound", said: "the server could not find the requested resource" });
   });
 
-  it("takes no method that does not belong to it", async () => {
+  it("rejects methods that it does not support", async () => {
     const refused = await refusal(here.ask("PUT", `${home()}/configmaps`, { body: {} }));
     expect(refused).toMatchObject({ status: 405, reason: "MethodNotAllowed" });
     expect(refused.said).toBe("the server does not allow this method on the requested resource");
   });
 
-  it("of one object takes no POST", async () => {
+  it("of a single object rejects POST", async () => {
     const refused = await refusal(here.ask("POST", `${home()}/configmaps/x`, { body: {} }));
     expect(refused).toMatchObject({ status: 405, reason: "MethodNotAllowed" });
   });
 
-  it("over all namespaces takes no creation", async () => {
+  it("across all namespaces rejects a create", async () => {
     const refused = await refusal(here.ask("POST", "/api/v1/configmaps", { body: { metadata: { name: "x" } } }));
     expect(refused).toMatchObject({ status: 405, reason: "MethodNotAllowed" });
   });
 });
 
-describe("a body", () => {
-  it("that is a list is refused", async () => {
+describe("a request body", () => {
+  it("is rejected if it is an array", async () => {
     expect((await refusal(here.ask("POST", `${home()}/configmaps`, { body: [] }))).status).toBe(400);
   });
 
-  it("that is missing is refused", async () => {
+  it("is rejected if it is missing", async () => {
     expect((await refusal(here.ask("POST", `${home()}/configmaps`, {}))).status).toBe(400);
   });
 
-  it("of a type that nobody knows is refused", async () => {
+  it("is rejected if its media type is unknown", async () => {
     const headers = { "content-type": "text/plain" };
     const refused = await refusal(here.ask("POST", `${home()}/configmaps`, { headers, body: {} }));
     expect(refused).toMatchObject({ status: 415, reason: "UnsupportedMediaType" });
   });
 
-  it("with a number where text belongs is refused", async () => {
+  it("is rejected if it has a number in a string field", async () => {
     const refused = await refusal(here.make(ConfigMap, { data: { a: 1 } as never }));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toContain('ConfigMap in version "v1" cannot be handled as a ConfigMap');
   });
 });
 
-describe("an answer", () => {
-  it("in a form that nobody speaks is refused", async () => {
+describe("a response", () => {
+  it("is rejected if the requested media type is unknown", async () => {
     const refused = await refusal(here.ask("GET", `${home()}/configmaps`, { headers: { accept: "text/html" } }));
     expect(refused).toMatchObject({ status: 406, reason: "NotAcceptable" });
   });
 
-  it("of metadata only is given to those who ask", async () => {
+  it("contains only metadata if the client requests PartialObjectMetadata", async () => {
     const made = await here.make(ConfigMap, { data: { a: "1" } });
     const headers = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };
     const partial = await here.ask("GET", `${home()}/configmaps/${made.metadata.name}`, { headers });
@@ -75,7 +75,7 @@ describe("an answer", () => {
     expect(partial).not.toHaveProperty("data");
   });
 
-  it("of metadata only is given of lists, too", async () => {
+  it("contains only metadata of lists if the client requests PartialObjectMetadataList", async () => {
     const headers = { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" };
     const list = await here.ask("GET", `${home()}/configmaps`, { headers });
     expect(list).toMatchObject({ kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1" });
@@ -101,9 +101,35 @@ describe("an invalid object", () => {
       cause: { reason: "FieldValueRequired", field: "spec.containers[0].image" },
     },
     {
-      what: "two containers of one name",
+      what: "two containers with the same name",
       make: () => here.make(Pod, containers(container(), container())),
       cause: { reason: "FieldValueDuplicate", field: "spec.containers[1].name" },
+    },
+    {
+      what: "a Service with two ports of the same name",
+      make: () =>
+        here.make(Service, {
+          spec: {
+            ports: [
+              { name: "http", port: 80 },
+              { name: "http", port: 81 },
+            ],
+          },
+        }),
+      cause: { reason: "FieldValueDuplicate", field: "spec.ports[1].name" },
+    },
+    {
+      what: "a Service with the same port under two names",
+      make: () =>
+        here.make(Service, {
+          spec: {
+            ports: [
+              { name: "a", port: 80 },
+              { name: "b", port: 80 },
+            ],
+          },
+        }),
+      cause: { reason: "FieldValueDuplicate", field: "spec.ports[1]" },
     },
     {
       what: "a request above its limit",
@@ -112,57 +138,57 @@ describe("an invalid object", () => {
       cause: { reason: "FieldValueInvalid", field: "spec.containers[0].resources.requests" },
     },
     {
-      what: "a negative amount",
+      what: "a negative quantity",
       make: () => here.make(Pod, containers(container({ resources: { limits: { memory: "-1Gi" } } }))),
       cause: { reason: "FieldValueInvalid", field: "spec.containers[0].resources.limits[memory]" },
     },
     {
-      what: "a restart policy that does not exist",
+      what: "an unknown restart policy",
       make: () => here.make(Pod, pod({ spec: { restartPolicy: "Perhaps" } })),
       cause: { reason: "FieldValueNotSupported", field: "spec.restartPolicy" },
     },
     {
-      what: "a deployment whose selector misses its pods",
+      what: "a Deployment whose selector does not match its pods",
       make: () => here.make(Deployment, deployment({ spec: { selector: { matchLabels: { app: "y" } } } })),
       cause: { reason: "FieldValueInvalid", field: "spec.template.metadata.labels" },
     },
     {
-      what: "a deployment without a selector",
+      what: "a Deployment without a selector",
       make: () => here.make(Deployment, deployment({ spec: { selector: undefined } })),
       cause: { reason: "FieldValueRequired", field: "spec.selector" },
     },
     {
-      what: "a deployment with a negative number of pods",
+      what: "a Deployment with negative replicas",
       make: () => here.make(Deployment, deployment({ spec: { replicas: -1 } })),
       cause: { reason: "FieldValueInvalid", field: "spec.replicas" },
     },
     {
-      what: "a job that always restarts",
+      what: "a Job with restart policy Always",
       make: () => here.make(Job, { spec: { template: { spec: { containers: [container()], restartPolicy: "Always" } } } }),
       cause: { reason: "FieldValueRequired", field: "spec.template.spec.restartPolicy" },
     },
     {
-      what: "a service without ports",
+      what: "a Service without ports",
       make: () => here.make(Service, { spec: {} }),
       cause: { reason: "FieldValueRequired", field: "spec.ports" },
     },
     {
-      what: "a service with a port too high",
+      what: "a Service with a port above 65535",
       make: () => here.make(Service, { spec: { ports: [{ port: 70_000 }] } }),
       cause: { reason: "FieldValueInvalid", field: "spec.ports[0].port" },
     },
     {
-      what: "a key of a config map with a slash",
+      what: "a ConfigMap key with a slash",
       make: () => here.make(ConfigMap, { data: { "a/b": "" } }),
       cause: { reason: "FieldValueInvalid", field: "data[a/b]" },
     },
-  ])("like $what is refused", async ({ make, cause }) => {
+  ])("is rejected: $what", async ({ make, cause }) => {
     const refused = await refusal(make());
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
     expect(refused.causes).toContainEqual(expect.objectContaining(cause));
   });
 
-  it("like an amount that is none cannot even be read", async () => {
+  it("is a BadRequest if a quantity cannot be parsed", async () => {
     const refused = await refusal(here.make(Pod, containers(container({ resources: { limits: { memory: "much" } } }))));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toContain("quantities must match the regular expression");
@@ -170,7 +196,7 @@ describe("an invalid object", () => {
 });
 
 describe("defaults of built-in kinds", () => {
-  it("complete a pod", async () => {
+  it("complete a Pod", async () => {
     const made = await here.make(Pod, pod());
     expect(made.spec).toMatchObject({
       ...{ restartPolicy: "Always", terminationGracePeriodSeconds: 30, dnsPolicy: "ClusterFirst", serviceAccountName: "default" },
@@ -190,18 +216,18 @@ describe("defaults of built-in kinds", () => {
     ]);
   });
 
-  it("take requests from limits", async () => {
+  it("copy missing requests from limits", async () => {
     const made = await here.make(Pod, pod({ spec: { containers: [container({ resources: { limits: { memory: "1Gi" } } })] } }));
     expect(made.spec.containers[0].resources.requests).toEqual({ memory: "1Gi" });
   });
 
-  it("write amounts as Kubernetes writes them", async () => {
+  it("normalize quantities", async () => {
     const resources = { limits: { memory: "1024Mi", cpu: "0.5" } };
     const made: Loose = await here.make(Pod, pod({ spec: { containers: [container({ resources })] } }));
     expect(made.spec.containers[0].resources.limits).toEqual({ memory: "1Gi", cpu: "500m" });
   });
 
-  it("complete a deployment", async () => {
+  it("complete a Deployment", async () => {
     const made = await here.make(Deployment, deployment({ spec: { replicas: undefined, paused: true } }));
     expect(made.spec).toMatchObject({
       ...{ replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
@@ -209,7 +235,7 @@ describe("defaults of built-in kinds", () => {
     });
   });
 
-  it("complete a service", async () => {
+  it("complete a Service", async () => {
     const made = await here.make(Service, { spec: { ports: [{ port: 80 }], selector: { app: "x" } } });
     expect(made.spec).toMatchObject({
       ...{

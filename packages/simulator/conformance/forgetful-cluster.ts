@@ -1,12 +1,11 @@
-// A cluster that can be made to forget its past. It is not the one that the other files share: they may be in the middle of a
-// list, or of a watch.
-import { type Client, connect, systemEnvironment } from "@memhog/runtime";
+// A separate cluster whose history can be compacted. Compacting the shared cluster would break lists and watches of other tests.
+import { type Client, createClient, loadConfig, systemEnvironment } from "@memhog/runtime";
 import { inject } from "vitest";
 import { startSimulator } from "../src/simulator.ts";
 
 export interface ForgetfulCluster extends AsyncDisposable {
   readonly client: Client;
-  /** Nobody can ask any more how things were before this version. */
+  /** Compacts the history before this version. */
   forgetBefore(resourceVersion: string): Promise<void>;
 }
 
@@ -27,14 +26,17 @@ async function real(): Promise<ForgetfulCluster> {
   const { startCluster } = await import("@memhog/localcluster");
   const { compactEtcd } = await import("@memhog/localcluster/testing");
   const cluster = await startCluster({ controllers: [] });
-  const client = await connect({ environment: systemEnvironment(), kubeconfig: cluster.kubeconfig, env: {} });
+  const client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} }),
+    environment: systemEnvironment(),
+  });
   const close = async () => {
     await client.close();
     await cluster.down();
   };
   const forgetBefore = async (resourceVersion: string) => {
     await compactEtcd(cluster, resourceVersion);
-    // It has the latest events in memory, too. Those of a new one begin with what it finds.
+    // The API server also caches recent events. A new process starts with an empty cache.
     await cluster.stop("kube-apiserver");
     await cluster.start("kube-apiserver");
   };

@@ -1,4 +1,4 @@
-// kubectl against the simulator. The program is of real Kubernetes, and so is the project this runs in; the cluster is not.
+// The real kubectl against the simulator. Needs the kubectl binary of the real Kubernetes build.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { testCluster as realCluster } from "@memhog/localcluster/testing";
@@ -22,7 +22,7 @@ afterAll(() => simulated?.[Symbol.asyncDispose]());
 
 const spec = {
   type: "object",
-  description: "What is wanted.",
+  description: "Desired state.",
   properties: { size: { type: "integer", description: "How large it is." } },
 };
 const { crd } = definition("kubectl.memhog.test", { spec }, {}, { shortNames: ["wd"] });
@@ -44,21 +44,21 @@ const web = (replicas: number) => ({
   ...deployment({ metadata: { name: "web" }, spec: { replicas } }),
 });
 
-describe("kubectl and the simulator", () => {
-  it("apply creates, changes and leaves alone", async () => {
+describe("kubectl against the simulator", () => {
+  it("apply creates, changes and leaves unchanged", async () => {
     expect(await kubectl(["apply", "-f", "-"], map({ a: "1" }))).toBe("configmap/a created\n");
     expect(await kubectl(["apply", "-f", "-"], map({ a: "2" }))).toBe("configmap/a configured\n");
     expect(await kubectl(["apply", "-f", "-"], map({ a: "2" }))).toBe("configmap/a unchanged\n");
   });
 
-  it("apply --server-side applies, and finds conflicts", async () => {
+  it("apply --server-side applies and detects conflicts", async () => {
     const apply = (data: object, ...more: readonly string[]) =>
       kubectl(["apply", "--server-side", "-f", "-", ...more], { ...map(data), metadata: { name: "b" } });
     expect(await apply({ a: "1" }, "--field-manager=one")).toBe("configmap/b serverside-applied\n");
     await expect(apply({ a: "2" }, "--field-manager=two")).rejects.toThrow(/conflict with "one": \.data\.a/);
   });
 
-  it("get shows tables, names, YAML and JSON paths", async () => {
+  it("get prints tables, names, YAML and JSONPath", async () => {
     await kubectl(["apply", "-f", "-"], web(0));
     const [head, row] = (await kubectl(["get", "deployment", "web"])).split("\n").map((line) => line.split(/\s+/));
     expect(head).toEqual(["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"]);
@@ -69,12 +69,12 @@ describe("kubectl and the simulator", () => {
     expect(await kubectl(["get", "all", "-o", "name"])).toContain("deployment.apps/web");
   });
 
-  it("describe tells what there is to tell", async () => {
+  it("describe prints an object", async () => {
     await kubectl(["apply", "-f", "-"], web(0));
     expect(await kubectl(["describe", "deployment", "web"])).toMatch(/^Name: +web\n/);
   });
 
-  it("patch, label, annotate and scale change", async () => {
+  it("patch, label, annotate and scale change an object", async () => {
     await kubectl(["apply", "-f", "-"], web(0));
     await kubectl(["patch", "deployment", "web", "-p", '{"spec":{"paused":true}}']);
     await kubectl(["patch", "deployment", "web", "--type=merge", "-p", '{"spec":{"minReadySeconds":1}}']);
@@ -87,7 +87,7 @@ describe("kubectl and the simulator", () => {
     });
   });
 
-  it("rollout status waits for a rollout that has ended", async () => {
+  it("rollout status waits for a finished rollout", async () => {
     const none = { ...web(0), metadata: { name: "none" } };
     await kubectl(["apply", "-f", "-"], none);
     expect(await kubectl(["rollout", "status", "deployment/none"])).toContain('deployment "none" successfully rolled out');
@@ -98,11 +98,11 @@ describe("kubectl and the simulator", () => {
     expect(await kubectl(["wait", "deployment/waited", "--for=condition=Available"])).toContain("condition met");
   });
 
-  it("explain explains kinds of our own", async () => {
+  it("explain describes custom resources", async () => {
     expect(await kubectl(["explain", "widget.spec.size"])).toContain("How large it is.");
   });
 
-  it("delete deletes, with what is owned, or without", async () => {
+  it("delete deletes dependents or orphans them", async () => {
     await kubectl(["apply", "-f", "-"], { ...web(1), metadata: { name: "gone" } });
     const owned = async () => (await kubectl(["get", "rs", "-o", "name"])).includes("/gone-");
     await simulated.eventually(owned, (there) => there);
@@ -115,7 +115,7 @@ describe("kubectl and the simulator", () => {
     expect(await orphan()).toBe(true);
   });
 
-  it("api-resources knows kinds of our own", async () => {
+  it("api-resources lists custom resources", async () => {
     expect(await kubectl(["api-resources", "--api-group=kubectl.memhog.test"])).toMatch(
       /widgets +wd +kubectl\.memhog\.test\/v1 +true +Widget/,
     );

@@ -1,4 +1,4 @@
-// Lists: order, pages, selectors, and what a resourceVersion asks for.
+// Lists: order, pagination, selectors and resourceVersion.
 import { beforeAll, describe, expect, it } from "vitest";
 import { ConfigMap, Node, Pod, pod, Secret } from "./kinds.ts";
 import { refusal, world } from "./world.ts";
@@ -24,36 +24,36 @@ beforeAll(async () => {
 });
 
 describe("a list", () => {
-  it("is of the kind's list kind, with the version of the moment", async () => {
+  it("has the list kind and the current resourceVersion", async () => {
     const list = await here.ask("GET", path());
     expect(list).toMatchObject({ apiVersion: "v1", kind: "ConfigMapList" });
     expect(list.metadata?.resourceVersion).toMatch(/^[1-9]\d*$/);
     expect(list.items[0]).not.toHaveProperty("kind");
   });
 
-  it("is in the order of names, not of creation", async () => {
+  it("is sorted by name, not by creation time", async () => {
     expect(await names({ labelSelector: mine })).toEqual(["l-a", "l-b", "l-c", "l-d", "l-e"]);
   });
 
-  it("is empty where nothing is, and not an error", async () => {
+  it("is empty if there are no objects, and not an error", async () => {
     const list = await here.ask("GET", "/api/v1/namespaces/nowhere/configmaps");
     expect(list.items).toEqual([]);
   });
 
-  it("goes over all namespaces without one in the path", async () => {
+  it("covers all namespaces if the path has none", async () => {
     const list = await here.client.list(ConfigMap, { labelSelector: mine });
     expect(new Set(list.items.map(({ metadata }) => metadata.namespace))).toContain(here.namespace);
   });
 
-  it("has the version of the last write, or a later one", async () => {
+  it("has the resourceVersion of the last write or a later one", async () => {
     const made = await here.make(Secret);
     const list = await here.client.list(ConfigMap, { namespace: here.namespace });
     expect(BigInt(list.metadata.resourceVersion)).toBeGreaterThanOrEqual(BigInt(made.metadata.resourceVersion));
   });
 });
 
-describe("pages", () => {
-  it("are as long as the limit, and say how many objects remain", async () => {
+describe("pagination", () => {
+  it("limits the page and returns the number of remaining objects", async () => {
     const all = await here.client.list(ConfigMap, { namespace: here.namespace });
     const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 2 });
     expect(page.items).toHaveLength(2);
@@ -61,7 +61,7 @@ describe("pages", () => {
     expect(page.metadata.remainingItemCount).toBe(all.items.length - 2);
   });
 
-  it("together are the list", async () => {
+  it("returns the whole list over all pages", async () => {
     const all = await names({});
     const paged = await Array.fromAsync(
       here.client.listAll(ConfigMap, { namespace: here.namespace, limit: 2 }),
@@ -70,7 +70,7 @@ describe("pages", () => {
     expect(paged).toEqual(all);
   });
 
-  it("show the moment of the first page, whatever happened since", async () => {
+  it("returns the state at the time of the first page", async () => {
     const first = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1 });
     const late = await here.make(ConfigMap, { metadata: { name: "zz-late" } });
     const next = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 100, continue: first.metadata.continue });
@@ -79,25 +79,25 @@ describe("pages", () => {
     await here.client.delete(ConfigMap, { namespace: here.namespace, name: "zz-late" });
   });
 
-  it("do not count what remains behind a selector", async () => {
+  it("returns no remaining count with a selector", async () => {
     const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 2, labelSelector: mine });
     expect(page.items).toHaveLength(2);
     expect(page.metadata.continue).toBeTruthy();
     expect(page.metadata.remainingItemCount).toBeUndefined();
   });
 
-  it("that are the last have no continue", async () => {
+  it("returns no continue token on the last page", async () => {
     const page = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1000 });
     expect(page.metadata.continue).toBeUndefined();
   });
 
-  it("of a continue that nobody gave are refused", async () => {
+  it("rejects an invalid continue token", async () => {
     const refused = await refusal(here.client.list(ConfigMap, { namespace: here.namespace, continue: "nonsense" }));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toMatch(/^invalid continue token: continue key is not valid/);
   });
 
-  it("of a continue and a resourceVersion at once are refused", async () => {
+  it("rejects a continue token together with a resourceVersion", async () => {
     const first = await here.client.list(ConfigMap, { namespace: here.namespace, limit: 1 });
     const query = { limit: 1, continue: first.metadata.continue ?? "", resourceVersion: "1" };
     const refused = await refusal(here.ask("GET", path(), { query }));
@@ -105,7 +105,7 @@ describe("pages", () => {
     expect(refused.said).toBe("specifying resource version is not allowed when using continue");
   });
 
-  it("of a negative limit are the whole list", async () => {
+  it("returns the whole list for a negative limit", async () => {
     const list = await here.ask("GET", path(), { query: { limit: -1 } });
     expect(list.items).toHaveLength((await names({})).length);
   });
@@ -129,8 +129,8 @@ describe("a label selector", () => {
     expect(await names({ labelSelector: `${mine},${selector}` })).toEqual(found);
   });
 
-  // How the sentence goes on is the trade of a parser that nobody shares.
-  it.each(["tier in web", "=web", "tier=a b", "a=b=c", "a/b/c=d"])("that reads %s is refused", async (selector) => {
+  // The rest of the message depends on the parser.
+  it.each(["tier in web", "=web", "tier=a b", "a=b=c", "a/b/c=d"])("%s is rejected", async (selector) => {
     expect(await refusal(names({ labelSelector: selector }))).toMatchObject({ status: 400, reason: "BadRequest" });
   });
 });
@@ -145,19 +145,19 @@ describe("a field selector", () => {
     expect(await names({ fieldSelector: selector, labelSelector: mine })).toEqual(found);
   });
 
-  it("by namespace works over all namespaces", async () => {
+  it("for metadata.namespace works across all namespaces", async () => {
     const selectors = { fieldSelector: `metadata.namespace=${here.namespace}`, labelSelector: mine };
     const list = await here.client.list(ConfigMap, selectors);
     expect(list.items).toHaveLength(5);
   });
 
-  it("by a field that a kind does not select by is refused", async () => {
+  it("for a field that the kind does not support is rejected", async () => {
     const refused = await refusal(names({ fieldSelector: "data.a=1" }));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toBe('"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"');
   });
 
-  it("finds the pods of a node, of a phase, of a restart policy", async () => {
+  it("finds Pods by node, phase and restart policy", async () => {
     const made = await here.make(Pod, pod({ spec: { restartPolicy: "Never" } }));
     const found = async (fieldSelector: string) =>
       (await here.client.list(Pod, { namespace: here.namespace, fieldSelector })).items.map(({ metadata }) => metadata.name);
@@ -168,7 +168,7 @@ describe("a field selector", () => {
     expect(await found("spec.restartPolicy=Never")).toEqual([made.metadata.name]);
   });
 
-  it("finds nodes that may take pods", async () => {
+  it("finds schedulable Nodes", async () => {
     const name = `lists-${here.namespace}`;
     await here.make(Node, { metadata: { name }, spec: { unschedulable: true } });
     const list = await here.client.list(Node, { fieldSelector: "spec.unschedulable=true" });
@@ -177,8 +177,8 @@ describe("a field selector", () => {
   });
 });
 
-describe("a resourceVersion of a list", () => {
-  it("that is exact shows the state of then", async () => {
+describe("the resourceVersion of a list request", () => {
+  it("with match Exact returns the state at that version", async () => {
     const { metadata } = await here.client.list(ConfigMap, { namespace: here.namespace });
     const late = await here.make(ConfigMap);
     const query = { resourceVersion: metadata.resourceVersion, resourceVersionMatch: "Exact" };
@@ -187,26 +187,26 @@ describe("a resourceVersion of a list", () => {
     expect(list.items.map((one: typeof late) => one.metadata.name)).not.toContain(late.metadata.name);
   });
 
-  it("that is a minimum shows that or later", async () => {
+  it("with match NotOlderThan returns that state or a later one", async () => {
     const made = await here.make(ConfigMap);
     const query = { resourceVersion: made.metadata.resourceVersion, resourceVersionMatch: "NotOlderThan" };
     const list = await here.ask("GET", path(), { query });
     expect(list.items.map((one: typeof made) => one.metadata.name)).toContain(made.metadata.name);
   });
 
-  it("that is no number is refused", async () => {
+  it("is rejected if it is not a number", async () => {
     const refused = await refusal(here.ask("GET", path(), { query: { resourceVersion: "soon" } }));
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
     expect(refused.said).toContain("Invalid value");
   });
 
-  it("that has a match but no version is refused", async () => {
+  it("is required if resourceVersionMatch is given", async () => {
     const refused = await refusal(here.ask("GET", path(), { query: { resourceVersionMatch: "Exact" } }));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
     expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "resourceVersionMatch" }]);
   });
 
-  it("that is exactly zero is refused", async () => {
+  it("is rejected if it is 0 with match Exact", async () => {
     const query = { resourceVersion: "0", resourceVersionMatch: "Exact" };
     const refused = await refusal(here.ask("GET", path(), { query }));
     expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "resourceVersionMatch" }]);

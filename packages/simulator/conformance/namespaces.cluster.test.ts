@@ -1,4 +1,4 @@
-// Namespaces: what they begin with, and how they end.
+// Namespaces: their initial content and their deletion.
 import { describe, expect, it } from "vitest";
 import { ConfigMap, Namespace, Pod, pod, ServiceAccount } from "./kinds.ts";
 import { at, merge, refusal, world } from "./world.ts";
@@ -6,22 +6,22 @@ import { at, merge, refusal, world } from "./world.ts";
 const here = world();
 const fresh = () => here.client.create(Namespace, { metadata: { generateName: "conformance-" } });
 
-describe("a namespace", () => {
-  it("is active, with a finalizer and the label of its name", async () => {
+describe("a Namespace", () => {
+  it("is created Active, with a finalizer and the label of its name", async () => {
     const made = await fresh();
     expect(made).toMatchObject({ spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } });
     expect(made.metadata.labels).toEqual({ "kubernetes.io/metadata.name": made.metadata.name });
     await here.client.delete(Namespace, at(made));
   });
 
-  it("gets a default service account", async () => {
+  it("gets a default ServiceAccount", async () => {
     const namespace = (await fresh()).metadata.name;
     const account = () => here.client.find(ServiceAccount, { namespace, name: "default" });
     await here.cluster.eventually(account, (found) => found !== undefined);
     await here.client.delete(Namespace, { name: namespace });
   });
 
-  it("gets the authority that its pods are to trust, and gets it again", async () => {
+  it("gets the ConfigMap kube-root-ca.crt, and gets it again after a delete", async () => {
     const namespace = (await fresh()).metadata.name;
     const trust = { namespace, name: "kube-root-ca.crt" };
     const find = () => here.client.find(ConfigMap, trust);
@@ -33,7 +33,7 @@ describe("a namespace", () => {
     await here.client.delete(Namespace, { name: namespace });
   });
 
-  it.each(["default", "kube-system", "kube-public", "kube-node-lease"])("%s is there from the beginning", async (name) => {
+  it.each(["default", "kube-system", "kube-public", "kube-node-lease"])("%s exists from the start", async (name) => {
     const found = await here.cluster.eventually(
       () => here.client.find(Namespace, { name }),
       (namespace) => namespace !== undefined,
@@ -52,7 +52,7 @@ describe("a namespace", () => {
     await here.client.delete(Namespace, at(made));
   });
 
-  it("that is deleted shows that it is terminating, and when", async () => {
+  it("has phase Terminating and a deletionTimestamp after a delete", async () => {
     const namespace = (await fresh()).metadata.name;
     await here.make(ConfigMap, { metadata: { namespace, finalizers: ["example.test/keep"] } });
     const going = await here.client.delete(Namespace, { name: namespace });
@@ -63,7 +63,7 @@ describe("a namespace", () => {
     );
   });
 
-  it("that is terminating takes nothing new", async () => {
+  it("rejects new objects while it is terminating", async () => {
     const namespace = (await fresh()).metadata.name;
     await here.make(ConfigMap, { metadata: { namespace, finalizers: ["example.test/keep"] } });
     await here.client.delete(Namespace, { name: namespace });
@@ -77,7 +77,7 @@ describe("a namespace", () => {
     ]);
   });
 
-  it("takes everything in it along", async () => {
+  it("is deleted with everything in it", async () => {
     const namespace = (await fresh()).metadata.name;
     await here.make(ConfigMap, { metadata: { namespace, name: "a" } });
     await here.client.delete(Namespace, { name: namespace });
@@ -88,18 +88,18 @@ describe("a namespace", () => {
     expect((await here.client.list(ConfigMap, { namespace })).items).toEqual([]);
   });
 
-  it("of a name that is no label is refused", async () => {
+  it("is rejected if its name is not a DNS label", async () => {
     const refused = await refusal(here.client.create(Namespace, { metadata: { name: "a.b" } }));
     expect(refused.causes).toMatchObject([{ reason: "FieldValueInvalid", field: "metadata.name" }]);
   });
 
-  it("may be deleted only if it is not one of the cluster's own", async () => {
+  it("cannot be deleted if it is a system namespace", async () => {
     const refused = await refusal(here.client.delete(Namespace, { name: "default" }));
     expect(refused).toMatchObject({ status: 403, reason: "Forbidden" });
     expect(refused.said).toBe('namespaces "default" is forbidden: this namespace may not be deleted');
   });
 
-  it("takes no pod of a service account that is not there", async () => {
+  it("rejects a Pod whose ServiceAccount does not exist", async () => {
     const refused = await refusal(here.make(Pod, pod({ spec: { serviceAccountName: "nobody" } })));
     expect(refused).toMatchObject({ status: 403, reason: "Forbidden" });
     expect(refused.said).toContain(

@@ -1,5 +1,5 @@
-// What is forgotten: watches and lists of a time that the server no longer remembers.
-import type { ObjectList } from "@memhog/runtime";
+// Compacted history: watches and lists at a version that the server no longer has.
+import type { ObjectList } from "@memhog/runtime/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ForgetfulCluster, forgetfulCluster } from "./forgetful-cluster.ts";
 import { ConfigMap } from "./kinds.ts";
@@ -9,7 +9,7 @@ const namespace = "default";
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
 const label = { labelSelector: "forgotten=no" };
 let cluster: ForgetfulCluster;
-/** The first page of a list, and a version, of which nothing is remembered. */
+/** The first page of a list and a resourceVersion, both compacted. */
 let page: ObjectList<Loose>;
 let version: string;
 
@@ -27,8 +27,8 @@ afterAll(() => cluster?.[Symbol.asyncDispose]());
 const make = (name: string) => cluster.client.create(ConfigMap, { metadata: { namespace, name, labels: { forgotten: "no" } } });
 const namesIn = ({ items }: ObjectList<Loose>) => items.map(({ metadata }) => metadata.name);
 
-describe("a forgotten version", () => {
-  it("ends a watch with an error event: the answer itself is a 200", async () => {
+describe("a compacted resourceVersion", () => {
+  it("ends a watch with an error event in a response with status 200", async () => {
     const text = await cluster.client.request({ path, query: { watch: true, resourceVersion: version, timeoutSeconds: 5 } });
     const [line, ...more] = text.trimEnd().split("\n");
     expect(more).toEqual([]);
@@ -41,37 +41,37 @@ describe("a forgotten version", () => {
     });
   });
 
-  it("is an ExpiredError to whoever watches by a client", async () => {
+  it("is reported as ExpiredError by the client's watch", async () => {
     const watching = Array.fromAsync(cluster.client.watch(ConfigMap, { namespace, resourceVersion: version }));
     expect(await refusal(watching)).toMatchObject({ code: "API_EXPIRED", status: 410, reason: "Expired" });
   });
 
-  it("cannot be listed exactly", async () => {
+  it("is rejected by a list with match Exact", async () => {
     const query = { resourceVersion: version, resourceVersionMatch: "Exact" };
     const refused = await refusal(cluster.client.request({ path, query }));
     expect(refused).toMatchObject({ code: "API_EXPIRED", status: 410, reason: "Expired" });
     expect(refused.said).toBe("The resourceVersion for the provided list is too old.");
   });
 
-  it("is good enough as a minimum", async () => {
+  it("is accepted by a list as a minimum", async () => {
     const query = { resourceVersion: version, resourceVersionMatch: "NotOlderThan", ...label };
     expect(namesIn(JSON.parse(await cluster.client.request({ path, query })))).toEqual(["a", "b", "c", "d", "e"]);
   });
 });
 
-describe("a continue of a forgotten list", () => {
+describe("a continue token of a compacted list", () => {
   const next = (token: string) => cluster.client.list(ConfigMap, { namespace, limit: 2, continue: token, ...label });
 
-  it("is refused", async () => {
+  it("is rejected", async () => {
     expect(namesIn(page)).toEqual(["a"]);
     const refused = await refusal(next(page.metadata.continue ?? ""));
     expect(refused).toMatchObject({ code: "API_EXPIRED", status: 410, reason: "Expired" });
     expect(refused.said).toMatch(/^The provided continue parameter is too old .* use the continue token in this response/);
   });
 
-  it("may go on in the present, from where it was", async () => {
+  it("can be replaced by a token that continues at the same key in the current state", async () => {
     const token = JSON.parse(Buffer.from(page.metadata.continue ?? "", "base64url").toString());
-    // What the refusal offers: the same place, and no version.
+    // The token that the error response offers: the same key, without a version.
     const offered = Buffer.from(JSON.stringify({ ...token, rv: -1 })).toString("base64url");
     const second = await next(offered);
     expect(namesIn(second)).toEqual(["b", "c"]);

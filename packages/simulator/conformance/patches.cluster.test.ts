@@ -5,24 +5,32 @@ import { at, json, merge, refusal, strategic, world } from "./world.ts";
 
 const here = world();
 
-describe("a JSON patch", () => {
+describe("JSON patch", () => {
   const data = { a: "1", b: "2" };
   it.each([
-    { name: "adds", operations: [{ op: "add", path: "/data/c", value: "3" }], leaves: { a: "1", b: "2", c: "3" } },
-    { name: "adds over what is there", operations: [{ op: "add", path: "/data/a", value: "3" }], leaves: { a: "3", b: "2" } },
-    { name: "replaces", operations: [{ op: "replace", path: "/data/a", value: "3" }], leaves: { a: "3", b: "2" } },
-    { name: "removes", operations: [{ op: "remove", path: "/data/a" }], leaves: { b: "2" } },
-    { name: "moves", operations: [{ op: "move", from: "/data/a", path: "/data/c" }], leaves: { b: "2", c: "1" } },
-    { name: "copies", operations: [{ op: "copy", from: "/data/a", path: "/data/c" }], leaves: { a: "1", b: "2", c: "1" } },
+    { name: "adds a value", operations: [{ op: "add", path: "/data/c", value: "3" }], leaves: { a: "1", b: "2", c: "3" } },
     {
-      name: "tests, and goes on",
+      name: "replaces an existing value with add",
+      operations: [{ op: "add", path: "/data/a", value: "3" }],
+      leaves: { a: "3", b: "2" },
+    },
+    { name: "replaces a value", operations: [{ op: "replace", path: "/data/a", value: "3" }], leaves: { a: "3", b: "2" } },
+    { name: "removes a value", operations: [{ op: "remove", path: "/data/a" }], leaves: { b: "2" } },
+    { name: "moves a value", operations: [{ op: "move", from: "/data/a", path: "/data/c" }], leaves: { b: "2", c: "1" } },
+    {
+      name: "copies a value",
+      operations: [{ op: "copy", from: "/data/a", path: "/data/c" }],
+      leaves: { a: "1", b: "2", c: "1" },
+    },
+    {
+      name: "continues after a successful test",
       operations: [
         { op: "test", path: "/data/a", value: "1" },
         { op: "remove", path: "/data/b" },
       ],
       leaves: { a: "1" },
     },
-    { name: "knows ~1 for a slash", operations: [{ op: "add", path: "/data/x~1y", value: "3" }], invalid: true },
+    { name: "decodes ~1 as a slash", operations: [{ op: "add", path: "/data/x~1y", value: "3" }], invalid: true },
   ])("$name", async ({ operations, leaves, invalid }) => {
     const made = await here.make(ConfigMap, { data });
     const patched = here.client.patch(ConfigMap, at(made), json(...operations));
@@ -30,7 +38,7 @@ describe("a JSON patch", () => {
     else expect((await patched).data).toEqual(leaves);
   });
 
-  it("that fails its test changes nothing", async () => {
+  it("changes nothing if a test fails", async () => {
     const made = await here.make(ConfigMap, { data });
     const operations = [
       { op: "replace", path: "/data/a", value: "3" },
@@ -42,13 +50,13 @@ describe("a JSON patch", () => {
     expect(await here.client.get(ConfigMap, at(made))).toEqual(made);
   });
 
-  it("that removes what is not there is refused", async () => {
+  it("is rejected if it removes a value that does not exist", async () => {
     const made = await here.make(ConfigMap, { data });
     const refused = await refusal(here.client.patch(ConfigMap, at(made), json({ op: "remove", path: "/data/none" })));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
   });
 
-  it("appends to a list with -, and inserts at an index", async () => {
+  it("appends to a list with - and inserts at an index", async () => {
     const made = await here.make(Pod, pod({ spec: { tolerations: [{ key: "b", operator: "Exists" }] } }));
     const toleration = (key: string) => ({ key, operator: "Exists" });
     const operations = [{ op: "add", path: "/spec/tolerations/-", value: toleration("c") }];
@@ -57,7 +65,7 @@ describe("a JSON patch", () => {
     expect(patched.spec.tolerations.at(-1)).toEqual(toleration("c"));
   });
 
-  it("that is no list of operations is refused", async () => {
+  it("is rejected if it is not a list of operations", async () => {
     const made = await here.make(ConfigMap);
     const path = `/api/v1/namespaces/${here.namespace}/configmaps/${made.metadata.name}`;
     const headers = { "content-type": "application/json-patch+json" };
@@ -65,7 +73,7 @@ describe("a JSON patch", () => {
     expect(refused).toMatchObject({ status: 400, reason: "BadRequest" });
   });
 
-  it("with a test of the version is a compare-and-swap", async () => {
+  it("with a test of the resourceVersion is a compare-and-swap", async () => {
     const made = await here.make(ConfigMap, { data });
     const swap = json(
       { op: "test", path: "/metadata/resourceVersion", value: made.metadata.resourceVersion },
@@ -76,13 +84,13 @@ describe("a JSON patch", () => {
   });
 });
 
-describe("a merge patch", () => {
+describe("merge patch", () => {
   it.each([
-    { name: "lays over", patch: { data: { b: "3", c: "4" } }, leaves: { a: "1", b: "3", c: "4" } },
-    { name: "removes what is null", patch: { data: { a: null } }, leaves: { b: "2" } },
-    { name: "removes what is not there without complaint", patch: { data: { z: null } }, leaves: { a: "1", b: "2" } },
-    { name: "removes a whole field", patch: { data: null }, leaves: undefined },
-    { name: "of nothing changes nothing", patch: {}, leaves: { a: "1", b: "2" } },
+    { name: "merges fields", patch: { data: { b: "3", c: "4" } }, leaves: { a: "1", b: "3", c: "4" } },
+    { name: "removes fields that are null", patch: { data: { a: null } }, leaves: { b: "2" } },
+    { name: "ignores null for a field that does not exist", patch: { data: { z: null } }, leaves: { a: "1", b: "2" } },
+    { name: "removes a whole map", patch: { data: null }, leaves: undefined },
+    { name: "changes nothing if it is empty", patch: {}, leaves: { a: "1", b: "2" } },
   ])("$name", async ({ patch, leaves }) => {
     const made = await here.make(ConfigMap, { data: { a: "1", b: "2" } });
     expect((await here.client.patch(ConfigMap, at(made), merge(patch))).data).toEqual(leaves);
@@ -103,7 +111,7 @@ describe("a merge patch", () => {
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("with the uid of another object is refused", async () => {
+  it("is rejected if the uid differs from the object's", async () => {
     const made = await here.make(ConfigMap);
     const uid = "00000000-0000-4000-8000-000000000000";
     const refused = await refusal(here.client.patch(ConfigMap, at(made), merge({ metadata: { uid }, data: { a: "1" } })));
@@ -111,31 +119,31 @@ describe("a merge patch", () => {
     expect(refused.causes).toMatchObject([{ field: "metadata.uid" }]);
   });
 
-  it("that changes nothing writes nothing", async () => {
+  it("writes nothing if nothing changes", async () => {
     const made = await here.make(ConfigMap, { data: { a: "1" } });
     const patched = await here.client.patch(ConfigMap, at(made), merge({ data: { a: "1" } }));
     expect(patched.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
   });
 
-  it("cannot rename", async () => {
+  it("cannot change the name", async () => {
     const made = await here.make(ConfigMap);
     const refused = await refusal(here.client.patch(ConfigMap, at(made), merge({ metadata: { name: "other" } })));
     expect(refused.status).toBe(400);
   });
 
-  it("of what is not there is refused", async () => {
+  it("returns NotFound if the object does not exist", async () => {
     const refused = await refusal(here.client.patch(ConfigMap, { namespace: here.namespace, name: "missing" }, merge({})));
     expect(refused).toMatchObject({ status: 404, reason: "NotFound" });
   });
 
-  it("that makes an object invalid is refused with the cause", async () => {
+  it("is rejected with the cause if the result is invalid", async () => {
     const made = await here.make(Deployment, deployment());
     const refused = await refusal(here.client.patch(Deployment, at(made), merge({ spec: { replicas: -1 } })));
     expect(refused.causes).toMatchObject([{ reason: "FieldValueInvalid", field: "spec.replicas" }]);
   });
 });
 
-describe("a strategic merge patch", () => {
+describe("strategic merge patch", () => {
   const names = (patched: { spec: { template: { spec: { containers: readonly { name: string }[] } } } }) =>
     patched.spec.template.spec.containers.map(({ name }) => name);
   const template = (spec: object) => strategic({ spec: { template: { spec } } });
@@ -150,32 +158,32 @@ describe("a strategic merge patch", () => {
     expect(patched.spec.template.spec.containers).toMatchObject([{ name: "main", image: "example.com/new" }]);
   });
 
-  it("puts a new container before the others", async () => {
+  it("inserts a new container before the others", async () => {
     const made = await here.make(Deployment, deployment());
     const patched = await here.client.patch(Deployment, at(made), template({ containers: [container({ name: "second" })] }));
     expect(names(patched as never)).toEqual(["second", "main"]);
   });
 
-  it("removes by $patch: delete", async () => {
+  it("removes an item with $patch: delete", async () => {
     const made = await here.make(Deployment, deployment());
     await here.client.patch(Deployment, at(made), template({ containers: [container({ name: "second" })] }));
     const patched = await here.client.patch(Deployment, at(made), template({ containers: [{ name: "main", $patch: "delete" }] }));
     expect(names(patched as never)).toEqual(["second"]);
   });
 
-  it("replaces a list by $patch: replace", async () => {
+  it("replaces a list with $patch: replace", async () => {
     const made = await here.make(Deployment, deployment());
     const containers = [container({ name: "only" }), { $patch: "replace" }];
     expect(names((await here.client.patch(Deployment, at(made), template({ containers }))) as never)).toEqual(["only"]);
   });
 
-  it("replaces a map by $patch: replace", async () => {
+  it("replaces a map with $patch: replace", async () => {
     const made = await here.make(ConfigMap, { data: { a: "1", b: "2" } });
     const patched = await here.client.patch(ConfigMap, at(made), strategic({ data: { $patch: "replace", c: "3" } }));
     expect(patched.data).toEqual({ c: "3" });
   });
 
-  it("orders by $setElementOrder", async () => {
+  it("sorts a list by $setElementOrder", async () => {
     const made = await here.make(Deployment, deployment());
     const order = { "$setElementOrder/containers": [{ name: "main" }, { name: "second" }] };
     const patched = await here.client.patch(
@@ -186,7 +194,7 @@ describe("a strategic merge patch", () => {
     expect(names(patched as never)).toEqual(["main", "second"]);
   });
 
-  it("keeps of a union what $retainKeys says", async () => {
+  it("keeps only the fields in $retainKeys", async () => {
     const made = await here.make(Deployment, deployment());
     const patched = await here.client.patch(
       Deployment,
@@ -196,7 +204,7 @@ describe("a strategic merge patch", () => {
     expect(patched.spec.strategy).toEqual({ type: "Recreate" });
   });
 
-  it("merges environment by name, ports by containerPort", async () => {
+  it("merges environment variables by name and ports by containerPort", async () => {
     const made = await here.make(
       Deployment,
       deployment({
@@ -218,7 +226,7 @@ describe("a strategic merge patch", () => {
     expect(main.ports).toEqual([{ containerPort: 80, name: "web", protocol: "TCP" }]);
   });
 
-  it("merges the ports of a service by port", async () => {
+  it("merges the ports of a Service by port", async () => {
     const made = await here.make(Service, { spec: { ports: [{ port: 80, name: "a" }] } });
     const patched = await here.client.patch(Service, at(made), strategic({ spec: { ports: [{ port: 81, name: "b" }] } }));
     expect(patched.spec.ports.map(({ port }: { port: number }) => port)).toEqual([81, 80]);
@@ -232,14 +240,14 @@ describe("a strategic merge patch", () => {
     expect((await here.client.patch(ConfigMap, at(made), removal)).metadata.finalizers).toBeUndefined();
   });
 
-  it("replaces a list without a key", async () => {
+  it("replaces a list without a merge key", async () => {
     const made = await here.make(Deployment, deployment());
     await here.client.patch(Deployment, at(made), template({ containers: [{ name: "main", args: ["a", "b"] }] }));
     const patched = await here.client.patch(Deployment, at(made), template({ containers: [{ name: "main", args: ["c"] }] }));
     expect(patched.spec.template.spec.containers[0].args).toEqual(["c"]);
   });
 
-  it("without the key of a list is refused", async () => {
+  it("is rejected if an item has no merge key", async () => {
     const made = await here.make(Deployment, deployment());
     const refused = await refusal(here.client.patch(Deployment, at(made), template({ containers: [{ image: "x" }] })));
     expect(refused.status).toBeGreaterThanOrEqual(400);
@@ -247,8 +255,8 @@ describe("a strategic merge patch", () => {
   });
 });
 
-describe("a patch of another type", () => {
-  it("is refused", async () => {
+describe("a patch of an unknown type", () => {
+  it("is rejected", async () => {
     const made = await here.make(ConfigMap);
     const path = `/api/v1/namespaces/${here.namespace}/configmaps/${made.metadata.name}`;
     const refused = await refusal(here.ask("PATCH", path, { headers: { "content-type": "application/json" }, body: {} }));

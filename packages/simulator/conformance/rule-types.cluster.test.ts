@@ -1,4 +1,4 @@
-// What is known of the types of a rule before it runs.
+// Type checks of CEL rules when a definition is created.
 import { expect, it } from "vitest";
 import { definition } from "./definitions.ts";
 import { CustomResourceDefinition } from "./kinds.ts";
@@ -6,7 +6,7 @@ import { refusal, world } from "./world.ts";
 
 const here = world();
 
-it("a rule that asks for a field the schema has not makes the definition invalid", async () => {
+it("a definition is rejected if a CEL rule refers to a field that is not in the schema", async () => {
   const rules = [{ rule: "self.nothing == 1" }];
   const broken = definition("broken.memhog.test", {
     spec: { type: "object", properties: {}, "x-kubernetes-validations": rules },

@@ -1,4 +1,4 @@
-// CEL rules of a schema (x-kubernetes-validations).
+// CEL rules in a schema (x-kubernetes-validations).
 import { beforeAll, describe, expect, it } from "vitest";
 import { define, definition } from "./definitions.ts";
 import { CustomResourceDefinition } from "./kinds.ts";
@@ -54,7 +54,7 @@ const make = (fields: object) => here.make(Widget, { spec: fields });
 
 beforeAll(() => define(here, widgets));
 
-describe("a rule", () => {
+describe("a CEL rule", () => {
   it.each([
     {
       name: "compares two fields",
@@ -64,31 +64,37 @@ describe("a rule", () => {
       says: "min must not be above max",
     },
     {
-      name: "knows which fields there are",
+      name: "tests whether a field exists",
       good: { one: "a" },
       bad: { one: "a", other: "b" },
       field: "spec",
       says: "one of them only",
     },
-    { name: "looks into text", good: { name: "w-a" }, bad: { name: "a" }, field: "spec.name", says: "expected w-, found a" },
     {
-      name: "looks at every item",
+      name: "uses string functions",
+      good: { name: "w-a" },
+      bad: { name: "a" },
+      field: "spec.name",
+      says: "expected w-, found a",
+    },
+    {
+      name: "checks every item of a list",
       good: { items: [{ n: 1 }] },
       bad: { items: [{ n: -1 }] },
       field: "spec.items",
       says: "all n must be positive",
     },
     {
-      name: "sums",
+      name: "adds numbers",
       good: { items: [{ n: 5 }, { n: 5 }] },
       bad: { items: [{ n: 5 }, { n: 6 }] },
       field: "spec.items",
       says: "at most 10 in sum",
     },
-    { name: "reads quantities", good: { size: "2Mi" }, bad: { size: "1Ki" }, field: "spec.size", says: "more than 1Mi" },
-    { name: "reads durations", good: { wait: "2s" }, bad: { wait: "10ms" }, field: "spec.wait", says: "at least a second" },
+    { name: "parses quantities", good: { size: "2Mi" }, bad: { size: "1Ki" }, field: "spec.size", says: "more than 1Mi" },
+    { name: "parses durations", good: { wait: "2s" }, bad: { wait: "10ms" }, field: "spec.wait", says: "at least a second" },
     {
-      name: "looks at every key",
+      name: "checks every key of a map",
       good: { tags: { a: "b" } },
       bad: { tags: { bad: "b" } },
       field: "spec.tags",
@@ -102,21 +108,21 @@ describe("a rule", () => {
     expect(refused.causes[0]?.message).toContain(says);
   });
 
-  it("about the past holds only when there is one", async () => {
+  it("that uses oldSelf runs only on updates", async () => {
     const made = await make({ fixed: "a" });
     const refused = await refusal(here.client.patch(Widget, at(made), merge({ spec: { fixed: "b" } })));
     expect(refused.causes).toMatchObject([{ field: "spec.fixed", message: 'Invalid value: "b": is immutable' }]);
     expect((await here.client.patch(Widget, at(made), merge({ spec: { fixed: null } }))).spec.fixed).toBeUndefined();
   });
 
-  it("gives its own reason", async () => {
+  it("sets its own reason", async () => {
     const made = await make({ max: 5 });
     const refused = await refusal(here.client.patch(Widget, at(made), merge({ spec: { max: null, min: 1 } })));
     expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "spec" }]);
     expect(refused.causes[0]?.message).toContain("max cannot go");
   });
 
-  it("is not asked while the shape is wrong", async () => {
+  it("does not run while the object violates the schema", async () => {
     const refused = await refusal(make({ min: "x", max: 1 }));
     expect(refused.causes.map(({ message }) => message).join()).not.toContain("above max");
   });

@@ -1,5 +1,5 @@
-// The doors beside the main one: status, scale, binding, eviction.
-import { evict } from "@memhog/runtime";
+// Subresources: status, scale, binding, eviction.
+import { evict } from "@memhog/runtime/client";
 import { describe, expect, it } from "vitest";
 import { ConfigMap, Deployment, deployment, Pod, PodDisruptionBudget, pod, StatefulSet } from "./kinds.ts";
 import { at, type Loose, merge, refusal, world } from "./world.ts";
@@ -9,31 +9,31 @@ const pods = (name = "") => `/api/v1/namespaces/${here.namespace}/pods${name && 
 const running = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
 const statusOf = { subresource: "status" } as const;
 
-describe("status", () => {
-  it("is left out of a creation", async () => {
+describe("the status subresource", () => {
+  it("is ignored in a create", async () => {
     const made = await here.make(Deployment, { ...deployment(), status: { replicas: 3 } });
     expect(made.status).toEqual({});
   });
 
-  it("of a new pod is Pending, with its class", async () => {
+  it("of a new Pod is Pending, with its QoS class", async () => {
     const made = await here.make(Pod, { ...pod(), status: { phase: "Running" } });
     expect(made.status).toEqual({ phase: "Pending", qosClass: "BestEffort" });
   });
 
-  it("is left alone by the main door", async () => {
+  it("does not change with a write to the object", async () => {
     const made = await here.make(Pod, pod());
     const changed = await here.client.update(Pod, { ...made, status: { phase: "Running" } });
     expect(changed).toEqual(made);
   });
 
-  it("leaves the spec alone at its own door", async () => {
+  it("does not change the spec when it is written", async () => {
     const made = await here.make(Pod, pod());
     const both = { ...made, spec: { ...made.spec, activeDeadlineSeconds: 5 }, status: { ...made.status, message: "well" } };
     const changed = await here.client.update(Pod, both, statusOf);
     expect(changed).toMatchObject({ spec: made.spec, status: { phase: "Pending", message: "well" } });
   });
 
-  it("leaves labels alone at its own door", async () => {
+  it("does not change labels when it is written", async () => {
     const made = await here.make(Deployment, deployment());
     const changed = await here.client.patch(
       Deployment,
@@ -44,7 +44,7 @@ describe("status", () => {
     expect(changed.metadata.labels).toBeUndefined();
   });
 
-  it("can be applied", async () => {
+  it("supports server-side apply", async () => {
     const made = await here.make(Pod, pod());
     const { name, namespace } = made.metadata;
     const object = {
@@ -55,29 +55,29 @@ describe("status", () => {
     expect(changed.status.conditions).toMatchObject([{ type: "example.test/Fed", status: "True" }]);
   });
 
-  it("is read at its own door as the whole object", async () => {
+  it("returns the whole object", async () => {
     const made = await here.make(Pod, pod());
     expect(await here.client.get(Pod, at(made), statusOf)).toEqual(made);
   });
 
-  it("with an old version is a conflict", async () => {
+  it("rejects an outdated resourceVersion with a conflict", async () => {
     const made = await here.make(Pod, pod());
     await here.client.patch(Pod, at(made), merge({ metadata: { labels: { a: "b" } } }));
     const refused = await refusal(here.client.update(Pod, { ...made, ...running }, statusOf));
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("does not exist for a config map", async () => {
+  it("does not exist for a ConfigMap", async () => {
     const made = await here.make(ConfigMap);
     const refused = await refusal(here.client.get(ConfigMap, at(made), statusOf));
     expect(refused).toMatchObject({ status: 404, said: "the server could not find the requested resource" });
   });
 });
 
-describe("scale", () => {
+describe("the scale subresource", () => {
   const scaleOf = { subresource: "scale" } as const;
 
-  it("shows how many are wanted, how many there are, and the selector as text", async () => {
+  it("returns desired and current replicas and the selector as a string", async () => {
     const made = await here.make(Deployment, deployment({ spec: { paused: true } }));
     const scale = await here.client.get(Deployment, at(made), scaleOf);
     expect(scale).toMatchObject({
@@ -88,7 +88,7 @@ describe("scale", () => {
     expect(scale.spec).toEqual({});
   });
 
-  it("changes the number, and the generation with it", async () => {
+  it("changes the replicas and the generation", async () => {
     const made = await here.make(StatefulSet, deployment());
     const scaled = await here.client.patch(StatefulSet, at(made), merge({ spec: { replicas: 2 } }), scaleOf);
     expect(scaled).toMatchObject({ kind: "Scale", spec: { replicas: 2 } });
@@ -96,7 +96,7 @@ describe("scale", () => {
     await here.client.delete(StatefulSet, at(made));
   });
 
-  it("with an old version is a conflict", async () => {
+  it("rejects an outdated resourceVersion with a conflict", async () => {
     const made = await here.make(Deployment, deployment({ spec: { paused: true } }));
     const scale = await here.client.get(Deployment, at(made), scaleOf);
     await here.client.patch(Deployment, at(made), merge({ metadata: { labels: { a: "b" } } }));
@@ -104,7 +104,7 @@ describe("scale", () => {
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("cannot be negative", async () => {
+  it("rejects negative replicas", async () => {
     const made = await here.make(Deployment, deployment());
     const refused = await refusal(here.client.patch(Deployment, at(made), merge({ spec: { replicas: -1 } }), scaleOf));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
@@ -112,13 +112,13 @@ describe("scale", () => {
   });
 });
 
-describe("binding", () => {
+describe("the binding subresource", () => {
   const bind = (name: string, node: string) =>
     here.ask("POST", `${pods(name)}/binding`, {
       body: { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: node } },
     });
 
-  it("gives a pod its node, and says that it is scheduled", async () => {
+  it("sets the node of a pod and its PodScheduled condition", async () => {
     const { name } = (await here.make(Pod, pod())).metadata;
     expect(await bind(name, "somewhere")).toMatchObject({ kind: "Status", status: "Success", code: 201 });
     const bound = await here.client.get(Pod, { namespace: here.namespace, name });
@@ -127,7 +127,7 @@ describe("binding", () => {
     await here.client.delete(Pod, at(bound), { gracePeriodSeconds: 0 });
   });
 
-  it("of a pod that has a node is a conflict", async () => {
+  it("rejects a pod that has a node with a conflict", async () => {
     const { name } = (await here.make(Pod, pod())).metadata;
     await bind(name, "somewhere");
     const refused = await refusal(bind(name, "elsewhere"));
@@ -138,14 +138,14 @@ describe("binding", () => {
     await here.client.delete(Pod, { namespace: here.namespace, name }, { gracePeriodSeconds: 0 });
   });
 
-  it("is the only way to a node: the main door refuses", async () => {
+  it("is the only way to set the node: a write to the pod is rejected", async () => {
     const made = await here.make(Pod, pod());
     const refused = await refusal(here.client.patch(Pod, at(made), merge({ spec: { nodeName: "somewhere" } })));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
   });
 });
 
-describe("eviction", () => {
+describe("the eviction subresource", () => {
   const healthy = async (app: string) => {
     const made = await here.make(Pod, pod({ metadata: { labels: { app } }, spec: { nodeName: "nowhere" } }));
     await here.client.patch(Pod, at(made), merge(running), statusOf);
@@ -159,21 +159,21 @@ describe("eviction", () => {
       ({ status }) => status?.disruptionsAllowed === allowed && status.currentHealthy === currentHealthy,
     );
 
-  it("of a pod that nobody protects deletes it", async () => {
+  it("deletes a pod without a PodDisruptionBudget", async () => {
     const made = await here.make(Pod, pod());
     await evict(here.client, { namespace: here.namespace, name: made.metadata.name });
     expect(here.status).toBe(201);
     expect(await here.client.find(Pod, at(made))).toBeUndefined();
   });
 
-  it("of a pod with a node gives it its grace", async () => {
+  it("gives a scheduled pod its grace period", async () => {
     const made = await healthy(here.name());
     await evict(here.client, { namespace: here.namespace, name: made.metadata.name });
     expect((await here.client.get(Pod, at(made))).metadata.deletionGracePeriodSeconds).toBe(30);
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("that would break a budget is refused, later perhaps not", async () => {
+  it("returns 429 while a PodDisruptionBudget does not allow it", async () => {
     const app = here.name();
     const made = await healthy(app);
     const protector = await budget(app, { minAvailable: 1 });
@@ -190,11 +190,11 @@ describe("eviction", () => {
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("within a budget is granted, and counted", async () => {
+  it("deletes a pod if its PodDisruptionBudget allows it", async () => {
     const app = here.name();
     const made = await healthy(app);
     const protector = await budget(app, { maxUnavailable: "100%" });
-    // A percentage needs a controller of the pods to count by; without one nothing may go.
+    // A percentage needs a controller that owns the pods; without one no disruption is allowed.
     await here.client.patch(PodDisruptionBudget, at(protector), merge({ spec: { maxUnavailable: null, minAvailable: 0 } }));
     await here.cluster.eventually(
       () => here.client.get(PodDisruptionBudget, at(protector)),
@@ -205,7 +205,7 @@ describe("eviction", () => {
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("of a pod that never ran needs nobody's leave", async () => {
+  it("ignores the PodDisruptionBudget of a pod that never ran", async () => {
     const app = here.name();
     const made = await here.make(Pod, pod({ metadata: { labels: { app } } }));
     await seen(await budget(app, { minAvailable: 1 }), 0, 0);
@@ -213,25 +213,25 @@ describe("eviction", () => {
     expect(await here.client.find(Pod, at(made))).toBeUndefined();
   });
 
-  it("under two budgets is an error", async () => {
+  it("returns an error if two PodDisruptionBudgets match", async () => {
     const app = here.name();
     const made = await healthy(app);
     await budget(app, { minAvailable: 0 });
     await seen(await budget(app, { minAvailable: 0 }), 1);
     const refused = await refusal(evict(here.client, { namespace: here.namespace, name: made.metadata.name }));
-    expect(refused).toMatchObject({ status: 500 });
+    expect(refused).toMatchObject({ status: 500, reason: "" });
     expect(refused.said).toContain("This pod has more than one PodDisruptionBudget");
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("of another pod of the name is a conflict", async () => {
+  it("rejects a uid that differs from the pod's with a conflict", async () => {
     const made = await here.make(Pod, pod());
     const uid = "00000000-0000-4000-8000-000000000000";
     const refused = await refusal(evict(here.client, { namespace: here.namespace, name: made.metadata.name }, { uid }));
     expect(refused).toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("of what is not there is refused", async () => {
+  it("returns NotFound if the pod does not exist", async () => {
     const refused = await refusal(evict(here.client, { namespace: here.namespace, name: "missing" }));
     expect(refused).toMatchObject({ status: 404, said: 'pods "missing" not found' });
   });

@@ -1,4 +1,4 @@
-// Tables, discovery, and other things that kubectl asks for.
+// Tables, selectable fields and discovery, as kubectl uses them.
 import { beforeAll, describe, expect, it } from "vitest";
 import { define, definition } from "./definitions.ts";
 import { ConfigMap, Deployment, deployment, Pod, pod } from "./kinds.ts";
@@ -48,7 +48,7 @@ const columnsOfAllTypes = definition(
       column("string", "list[0]"),
       column("string", "list"),
       column("string", "map"),
-      // What a value is not, it is not shown as.
+      // Values that do not have the type of the column are not shown.
       column("integer", "text"),
       column("boolean", "whole"),
       column("date", "flag"),
@@ -62,8 +62,8 @@ beforeAll(async () => {
   await define(here, columnsOfAllTypes);
 });
 
-describe("a table", () => {
-  it("of config maps shows how much is in them", async () => {
+describe("a Table", () => {
+  it("of ConfigMaps shows the number of entries", async () => {
     const made = await here.make(ConfigMap, { data: { a: "1", b: "2" } });
     const shown = await table(`/api/v1${home()}/configmaps/${made.metadata.name}`);
     expect(shown).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1" });
@@ -71,7 +71,7 @@ describe("a table", () => {
     expect(shown.rows[0].cells.slice(0, 2)).toEqual([made.metadata.name, 2]);
   });
 
-  it("brings the metadata of every object along", async () => {
+  it("includes the metadata of every object", async () => {
     const made = await here.make(ConfigMap);
     const { rows } = await table(`/api/v1${home()}/configmaps/${made.metadata.name}`);
     expect(rows[0].object).toMatchObject({
@@ -81,7 +81,7 @@ describe("a table", () => {
     });
   });
 
-  it("brings whole objects, or none, if asked", async () => {
+  it("includes whole objects or none, as requested", async () => {
     const made = await here.make(ConfigMap, { data: { a: "1" } });
     const path = `/api/v1${home()}/configmaps/${made.metadata.name}`;
     expect((await table(path, { includeObject: "Object" })).rows[0].object).toMatchObject({
@@ -91,7 +91,7 @@ describe("a table", () => {
     expect((await table(path, { includeObject: "None" })).rows[0].object).toBeNull();
   });
 
-  it("of pods shows what people look for", async () => {
+  it("of Pods shows readiness, status, restarts and age", async () => {
     const made = await here.make(Pod, pod());
     const shown = await table(`/api/v1${home()}/pods/${made.metadata.name}`);
     expect(columns(shown)).toEqual([
@@ -109,7 +109,7 @@ describe("a table", () => {
     expect(shown.rows[0].cells.slice(5)).toEqual(["<none>", "<none>", "<none>", "<none>"]);
   });
 
-  it("of a pod whose container was killed says so", async () => {
+  it("of a Pod shows the reason of a terminated container", async () => {
     const made = await here.make(Pod, pod({ spec: { nodeName: "nowhere" } }));
     const containerStatuses = [
       {
@@ -123,14 +123,14 @@ describe("a table", () => {
     await here.client.delete(Pod, at(made), { gracePeriodSeconds: 0 });
   });
 
-  it("of deployments shows their progress", async () => {
+  it("of Deployments shows their progress", async () => {
     const made = await here.make(Deployment, deployment());
     const shown = await table(`/apis/apps/v1${home()}/deployments/${made.metadata.name}`);
     expect(columns(shown)).toEqual(["Name", "Ready", "Up-to-date", "Available", "Age", "Containers", "Images", "Selector"]);
     expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, "0/0", 0, 0]);
   });
 
-  it("of a list has a row for each, and the version of the list", async () => {
+  it("of a list has a row for each object and the resourceVersion of the list", async () => {
     const labels = { rows: here.name() };
     for (let count = 0; count < 3; count += 1) await here.make(ConfigMap, { metadata: { labels } });
     const shown = await table(`/api/v1${home()}/configmaps`, { labelSelector: `rows=${labels.rows}` });
@@ -138,7 +138,7 @@ describe("a table", () => {
     expect(shown.metadata?.resourceVersion).toMatch(/^\d+$/);
   });
 
-  it("of custom resources has the columns of their definition", async () => {
+  it("of custom resources has the columns of the definition", async () => {
     const made = await here.make(widgets.kind, {
       metadata: { labels: { a: "b" } },
       spec: { size: 3 },
@@ -151,7 +151,7 @@ describe("a table", () => {
     expect(shown.rows[0].cells.slice(0, 4)).toEqual([made.metadata.name, 3, "b", "False"]);
   });
 
-  it("of custom resources has cells of the type that a column says, or nothing", async () => {
+  it("of custom resources shows only values of the column type", async () => {
     const made = await here.make(columnsOfAllTypes.kind, {
       spec: { whole: 3, part: 1.5, flag: true, when: "2020-01-01T00:00:00Z", text: "x", list: ["a", "b"], map: { k: "v" } },
     });
@@ -165,7 +165,7 @@ describe("a table", () => {
     expect(types.slice(1, 5)).toEqual(["integer", "number", "boolean", "date"]);
   });
 
-  it("of what is missing shows nothing", async () => {
+  it("of custom resources leaves missing values empty", async () => {
     const made = await here.make(widgets.kind, {});
     const { rows } = await table(`${custom()}/${made.metadata.name}`);
     expect(rows[0].cells.slice(1, 4)).toEqual([null, null, null]);
@@ -173,7 +173,7 @@ describe("a table", () => {
 });
 
 describe("a selectable field", () => {
-  it("of a definition finds its objects", async () => {
+  it("of a definition selects its objects", async () => {
     const made = await here.make(widgets.kind, { spec: { size: 77 } });
     const found = await here.client.list(widgets.kind, { namespace: here.namespace, fieldSelector: "spec.size=77" });
     expect(found.items.map(({ metadata }) => metadata.name)).toEqual([made.metadata.name]);
@@ -181,11 +181,11 @@ describe("a selectable field", () => {
 });
 
 describe("discovery", () => {
-  it("says which version it is", async () => {
+  it("returns the server version", async () => {
     expect(await here.ask("GET", "/version")).toMatchObject({ major: "1", gitVersion: expect.stringMatching(/^v1\.\d+\.\d+/) });
   });
 
-  it.each(["/healthz", "/livez", "/readyz"])("answers ok at %s", async (path) => {
+  it.each(["/healthz", "/livez", "/readyz"])("returns ok at %s", async (path) => {
     expect(await here.client.request({ path })).toBe("ok");
   });
 
@@ -224,7 +224,7 @@ describe("discovery", () => {
     );
   });
 
-  it("knows custom resources", async () => {
+  it("lists custom resources", async () => {
     const discovered = await here.cluster.eventually(
       () => here.ask("GET", "/apis/tables.memhog.test/v1"),
       ({ resources }) => resources?.length > 0,
@@ -234,14 +234,14 @@ describe("discovery", () => {
     );
   });
 
-  it("lists all groups, with the version it prefers", async () => {
+  it("lists all groups with their preferred versions", async () => {
     const { groups } = await here.ask("GET", "/apis");
     expect(groups).toContainEqual(
       expect.objectContaining({ name: "apps", preferredVersion: { groupVersion: "apps/v1", version: "v1" } }),
     );
   });
 
-  it("gives everything at once, to those who ask", async () => {
+  it("returns the aggregated document on request", async () => {
     const headers = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
     const all = await here.ask("GET", "/apis", { headers });
     expect(all.kind).toBe("APIGroupDiscoveryList");

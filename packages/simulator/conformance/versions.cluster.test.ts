@@ -1,4 +1,4 @@
-// A kind with several versions: one is stored, all are served, and every client sees its own.
+// A kind with several versions: one is stored, and clients read and write any served version.
 import { dynamicKind } from "@memhog/runtime";
 import { beforeAll, describe, expect, it } from "vitest";
 import { define, definition } from "./definitions.ts";
@@ -35,13 +35,13 @@ const V2 = versioned("v2");
 beforeAll(() => define(here, { kind: V1, crd }));
 
 describe("an object of a kind with several versions", () => {
-  it("is the same object in each, under the version that was asked for", async () => {
+  it("is the same object in every version, with the requested apiVersion", async () => {
     const made = await here.make(V1, { spec: { size: 5 } });
     const seen = await here.client.get(V2, at(made));
     expect(seen).toMatchObject({ apiVersion: `${group}/v2`, metadata: { uid: made.metadata.uid }, spec: { size: 5 } });
   });
 
-  it("is written through any of them", async () => {
+  it("can be written in any version", async () => {
     const made = await here.make(V2, { spec: { size: 5 } });
     await here.client.patch(V2, at(made), merge({ spec: { note: "by v2" } }));
     expect((await here.client.get(V1, at(made))).spec).toEqual({ size: 5, note: "by v2" });
@@ -53,18 +53,18 @@ describe("an object of a kind with several versions", () => {
     expect((await here.client.get(V1, at(made))).spec).toEqual({ size: 2 });
   });
 
-  it("loses what the stored version does not know", async () => {
+  it("loses fields that the storage version does not define", async () => {
     const made = await here.make(V2, { spec: { size: 5, colour: "red" } });
     expect((await here.client.get(V2, at(made))).spec).toEqual({ size: 5 });
   });
 
-  it("is listed in the version that was asked for", async () => {
+  it("is listed in the requested version", async () => {
     await here.make(V1, {});
     const { items } = await here.client.list(V2, { namespace: here.namespace });
     expect(new Set(items.map(({ apiVersion }) => apiVersion))).toEqual(new Set([`${group}/v2`]));
   });
 
-  it("is watched in the version that was asked for", async () => {
+  it("is watched in the requested version", async () => {
     const { metadata } = await here.client.list(V2, { namespace: here.namespace });
     const made = await here.make(V1, { spec: { size: 9 } });
     for await (const event of here.client.watch(V2, { namespace: here.namespace, ...metadata })) {
@@ -74,7 +74,7 @@ describe("an object of a kind with several versions", () => {
     }
   });
 
-  it("is shown in the columns of the version that was asked for", async () => {
+  it("is shown with the columns of the requested version", async () => {
     const made = await here.make(V1, { spec: { size: 9 } });
     const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
     const path = (version: string) => `/apis/${group}/${version}/namespaces/${here.namespace}/widgets/${made.metadata.name}`;
@@ -84,7 +84,7 @@ describe("an object of a kind with several versions", () => {
     expect(await names("v1")).toEqual(["Name", "Age"]);
   });
 
-  it("cannot be made in a version other than its path's", async () => {
+  it("cannot be created with an apiVersion that differs from the path", async () => {
     const object = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { namespace: here.namespace, name: here.name() } };
     const path = `/apis/${group}/v2/namespaces/${here.namespace}/widgets`;
     const refused = await refusal(here.client.request({ method: "POST", path, body: object }));
@@ -95,24 +95,24 @@ describe("an object of a kind with several versions", () => {
   });
 });
 
-describe("a version", () => {
-  it("that is not served is not there", async () => {
+describe("a version of a kind", () => {
+  it("returns NotFound if it is not served", async () => {
     expect((await refusal(here.client.list(versioned("v1alpha1"), { namespace: here.namespace }))).status).toBe(404);
   });
 
-  it("that is deprecated says so, and what to use", async () => {
+  it("returns a warning with the replacement if it is deprecated", async () => {
     here.warnings();
     await here.client.list(versioned("v1beta1"), { namespace: here.namespace });
     expect(here.warnings()).toEqual([`${group}/v1beta1 Widget is deprecated; use ${group}/v2 Widget`]);
   });
 
-  it("is among those that discovery tells, the newest stable first", async () => {
+  it("is listed in discovery, the newest stable version first", async () => {
     const { versions, preferredVersion } = await here.ask("GET", `/apis/${group}`);
     expect(versions.map(({ version }: { version: string }) => version)).toEqual(["v2", "v1", "v1beta1"]);
     expect(preferredVersion.version).toBe("v2");
   });
 
-  it("that was stored is remembered, also when another takes over", async () => {
+  it("stays in storedVersions after another becomes the storage version", async () => {
     const other = definition("stored.memhog.test", {});
     const versions = (stored: string) => [one, two].map((each) => ({ ...each, storage: each.name === stored }));
     const with_ = (stored: string) => ({ ...other.crd, spec: { ...other.crd.spec, versions: versions(stored) } });

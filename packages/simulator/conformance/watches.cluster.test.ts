@@ -1,5 +1,5 @@
-// Watches: what they begin with, what they tell, and how they end.
-import type { WatchEvent, WatchOptions } from "@memhog/runtime";
+// Watches: initial events, later events, selectors and their end.
+import type { WatchEvent, WatchOptions } from "@memhog/runtime/client";
 import { describe, expect, it } from "vitest";
 import { ConfigMap } from "./kinds.ts";
 import { at, type Loose, merge, refusal, world } from "./world.ts";
@@ -9,7 +9,7 @@ const path = () => `/api/v1/namespaces/${here.namespace}/configmaps`;
 const now = async () => (await here.client.list(ConfigMap, { namespace: here.namespace })).metadata.resourceVersion;
 const named = (name: string) => ({ fieldSelector: `metadata.name=${name}` });
 
-/** The first events of a watch, beside bookmarks. */
+/** The first events of a watch, without bookmarks. */
 async function events(count: number, options: WatchOptions<Loose>): Promise<readonly WatchEvent<Loose>[]> {
   const seen: WatchEvent<Loose>[] = [];
   for await (const event of here.client.watch(ConfigMap, { namespace: here.namespace, ...options })) {
@@ -19,11 +19,11 @@ async function events(count: number, options: WatchOptions<Loose>): Promise<read
   return seen;
 }
 
-/** The types and one value of what happened, which is what most cases are about. */
+/** The type and one data value of each event. */
 const story = (seen: readonly WatchEvent<Loose>[]) =>
   seen.map((event) => (event.type === "BOOKMARK" ? [event.type] : [event.type, event.object.data?.x]));
 
-/** The lines of a whole watch as they were sent. */
+/** All lines of a watch response, parsed. */
 async function lines(query: Record<string, string | number | boolean>): Promise<readonly Loose[]> {
   const text = await here.client.request({ path: path(), query: { watch: true, timeoutSeconds: 1, ...query } });
   return text
@@ -33,7 +33,7 @@ async function lines(query: Record<string, string | number | boolean>): Promise<
 }
 
 describe("a watch", () => {
-  it("tells everything after its version, in order", async () => {
+  it("returns everything after its resourceVersion, in order", async () => {
     const resourceVersion = await now();
     const made = await here.make(ConfigMap, { data: { x: "1" } });
     await here.client.patch(ConfigMap, at(made), merge({ data: { x: "2" } }));
@@ -46,7 +46,7 @@ describe("a watch", () => {
     ]);
   });
 
-  it("gives a deleted object the version of its deletion", async () => {
+  it("returns a deleted object with the resourceVersion of its deletion", async () => {
     const made = await here.make(ConfigMap);
     const resourceVersion = made.metadata.resourceVersion;
     await here.client.delete(ConfigMap, at(made));
@@ -55,19 +55,19 @@ describe("a watch", () => {
     expect(BigInt(gone?.type === "DELETED" ? gone.object.metadata.resourceVersion : 0)).toBeGreaterThan(BigInt(resourceVersion));
   });
 
-  it("without a version begins with what is there", async () => {
+  it("without a resourceVersion starts with the existing objects", async () => {
     const made = await here.make(ConfigMap, { data: { x: "1" } });
     const [first] = await events(1, named(made.metadata.name));
     expect(first).toEqual({ type: "ADDED", object: made });
   });
 
-  it("of version 0 begins with what is there", async () => {
+  it("with resourceVersion 0 starts with the existing objects", async () => {
     const made = await here.make(ConfigMap, { data: { x: "1" } });
     const [first] = await events(1, { resourceVersion: "0", ...named(made.metadata.name) });
     expect(first).toMatchObject({ type: "ADDED", object: { metadata: { name: made.metadata.name } } });
   });
 
-  it("tells what happens while it is open", async () => {
+  it("returns changes while it is open", async () => {
     const name = here.name();
     const seen = events(2, { resourceVersion: await now(), ...named(name), onOpen: () => void act() });
     const act = async () => {
@@ -80,7 +80,7 @@ describe("a watch", () => {
     ]);
   });
 
-  it("tells of an object that a label brings in as added, and takes out as deleted", async () => {
+  it("returns ADDED when an object begins to match the selector and DELETED when it stops", async () => {
     const made = await here.make(ConfigMap);
     const resourceVersion = made.metadata.resourceVersion;
     for (const shown of [made.metadata.name, null, made.metadata.name])
@@ -89,7 +89,7 @@ describe("a watch", () => {
     expect(seen.map(({ type }) => type)).toEqual(["ADDED", "DELETED", "ADDED"]);
   });
 
-  it("of what a label took out tells the last state that was in", async () => {
+  it("returns the last matching state of an object that stops matching the selector", async () => {
     const name = here.name();
     const made = await here.make(ConfigMap, { metadata: { name, labels: { shown: name } } });
     const changed = await here.client.patch(ConfigMap, at(made), merge({ metadata: { labels: { shown: "no" } } }));
@@ -100,7 +100,7 @@ describe("a watch", () => {
     });
   });
 
-  it("tells nothing of other namespaces", async () => {
+  it("of one namespace returns nothing of others", async () => {
     const name = here.name();
     const resourceVersion = await now();
     await here.make(ConfigMap, { metadata: { name, namespace: "default" }, data: { x: "theirs" } });
@@ -109,13 +109,13 @@ describe("a watch", () => {
     await here.client.delete(ConfigMap, { namespace: "default", name });
   });
 
-  it("tells of all namespaces without one in the path", async () => {
+  it("covers all namespaces if the path has none", async () => {
     const made = await here.make(ConfigMap, { data: { x: "1" } });
     const selectors = { fieldSelector: `metadata.name=${made.metadata.name},metadata.namespace=${here.namespace}` };
     expect(story(await events(1, { namespace: undefined, ...selectors }))).toEqual([["ADDED", "1"]]);
   });
 
-  it("does not tell of a write that changed nothing", async () => {
+  it("returns nothing for a write without a change", async () => {
     const made = await here.make(ConfigMap, { data: { x: "1" } });
     await here.client.update(ConfigMap, made);
     await here.client.patch(ConfigMap, at(made), merge({ data: { x: "2" } }));
@@ -123,7 +123,7 @@ describe("a watch", () => {
     expect(story(seen)).toEqual([["MODIFIED", "2"]]);
   });
 
-  it("tells of a finalizer that keeps an object as a modification, and of its end", async () => {
+  it("returns MODIFIED for a deletion that a finalizer blocks, and DELETED at the end", async () => {
     const made = await here.make(ConfigMap, { metadata: { finalizers: ["example.test/keep"] } });
     await here.client.delete(ConfigMap, at(made));
     await here.client.patch(ConfigMap, at(made), merge({ metadata: { finalizers: null } }));
@@ -131,25 +131,25 @@ describe("a watch", () => {
     expect(seen.map(({ type }) => type)).toEqual(["MODIFIED", "DELETED"]);
   });
 
-  it("ends after timeoutSeconds, politely", async () => {
+  it("ends after timeoutSeconds without an error", async () => {
     const made = await here.make(ConfigMap);
     expect((await lines(named(made.metadata.name))).map(({ type }) => type)).toEqual(["ADDED"]);
   });
 
-  it("of a selector that cannot be read is refused", async () => {
+  it("is rejected if its selector cannot be parsed", async () => {
     expect(await refusal(lines({ labelSelector: "a in b" }))).toMatchObject({ status: 400, reason: "BadRequest" });
   });
 });
 
-describe("a watch that streams its beginning", () => {
-  /** Up to its end: while others write, one more bookmark may come before the watch ends. */
+describe("a watch with sendInitialEvents", () => {
+  /** Reads to the end: with concurrent writes another bookmark may arrive before the watch ends. */
   const beginning = (seen: Awaited<ReturnType<typeof lines>>) => {
     const types = seen.map(({ type }) => type);
     return types.slice(0, types.indexOf("BOOKMARK") + 1);
   };
   const streaming = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true };
 
-  it("closes it with a bookmark that says so", async () => {
+  it("ends the initial events with an annotated bookmark", async () => {
     const made = await here.make(ConfigMap);
     const seen = await lines({ ...streaming, ...named(made.metadata.name) });
     expect(beginning(seen)).toEqual(["ADDED", "BOOKMARK"]);
@@ -158,12 +158,12 @@ describe("a watch that streams its beginning", () => {
     });
   });
 
-  it("closes an empty one, too", async () => {
+  it("sends the bookmark even without initial events", async () => {
     const seen = await lines({ ...streaming, ...named("missing") });
     expect(beginning(seen)).toEqual(["BOOKMARK"]);
   });
 
-  it("goes on with what happens", async () => {
+  it("continues with later changes", async () => {
     const name = here.name();
     const options = { sendInitialEvents: true, ...named(name) };
     for await (const event of here.client.watch(ConfigMap, { namespace: here.namespace, ...options })) {
@@ -173,13 +173,13 @@ describe("a watch that streams its beginning", () => {
     }
   });
 
-  it("needs resourceVersionMatch", async () => {
+  it("requires resourceVersionMatch", async () => {
     const refused = await refusal(lines({ sendInitialEvents: true, allowWatchBookmarks: true }));
     expect(refused).toMatchObject({ status: 422, reason: "Invalid" });
     expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "resourceVersionMatch" }]);
   });
 
-  it("is for watches only", async () => {
+  it("is rejected for lists", async () => {
     const refused = await refusal(
       here.ask("GET", path(), { query: { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } }),
     );

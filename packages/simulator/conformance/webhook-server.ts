@@ -1,11 +1,12 @@
-// A webhook of a case's own: a server with a certificate, that answers as the case says. The API server of either cluster
-// reaches it on this machine.
+// An HTTPS webhook server for one test. The API server of either cluster reaches it on this machine.
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { selfMadeCertificates, systemEnvironment } from "@memhog/runtime";
+import { systemEnvironment } from "@memhog/runtime";
+import { readBody } from "@memhog/runtime/http";
+import { selfSignedCertificates } from "@memhog/runtime/webhook";
 import type { Loose, World } from "./world.ts";
 
-/** The `response` of an AdmissionReview, beside its uid. */
+/** Returns the `response` of an AdmissionReview without its uid. */
 export type Verdict = (request: Loose) => object;
 
 export interface WebhookServer extends AsyncDisposable {
@@ -13,14 +14,15 @@ export interface WebhookServer extends AsyncDisposable {
 }
 
 export async function serveWebhook({ cluster }: World, verdict: Verdict): Promise<WebhookServer> {
-  // Which address to certify is known only once there is a port.
+  // The certificate follows below: the address is known only after listening.
   const server = createServer((incoming, outgoing) => {
-    incoming.toArray().then((chunks) => {
-      const { request } = JSON.parse(Buffer.concat(chunks).toString()) as { request: Loose };
+    const answer = async () => {
+      const { request } = JSON.parse((await readBody(incoming, 8 * 1024 * 1024)).toString()) as { request: Loose };
       const response = { uid: request.uid, ...verdict(request) };
       outgoing.writeHead(200, { "content-type": "application/json" });
       outgoing.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response }));
-    });
+    };
+    answer().catch((error) => outgoing.writeHead(500).end(String(error)));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { address, port } = await cluster.expose((server.address() as AddressInfo).port);
@@ -36,7 +38,7 @@ export async function serveWebhook({ cluster }: World, verdict: Verdict): Promis
 
 async function certificateFor(address: string) {
   const ended = new AbortController();
-  const source = selfMadeCertificates({ name: "conformance", names: [address], environment: systemEnvironment() });
+  const source = selfSignedCertificates({ name: "conformance", names: [address], environment: systemEnvironment() });
   for await (const made of source(ended.signal)) {
     ended.abort();
     return made;

@@ -1,5 +1,5 @@
-// Admission webhooks: those that refuse, those that change, and those that cannot be asked.
-import * as kinds from "@memhog/runtime";
+// Admission webhooks: validating, mutating and unreachable.
+import * as kinds from "@memhog/runtime/kinds";
 import { describe, expect, it } from "vitest";
 import { ConfigMap } from "./kinds.ts";
 import { serveWebhook, type Verdict } from "./webhook-server.ts";
@@ -10,7 +10,7 @@ const Validating = loose(kinds.ValidatingWebhookConfiguration);
 const Mutating = loose(kinds.MutatingWebhookConfiguration);
 
 const allowed = { allowed: true };
-/** Objects that a case asks its webhook about; every other write of the namespace is none of its business. */
+/** Metadata that the object selector matches. The webhook ignores other objects in the namespace. */
 const marked = (more: object = {}) => ({ labels: { asked: "yes" }, ...more });
 const patch = (...operations: readonly object[]) => ({
   allowed: true,
@@ -32,13 +32,13 @@ const webhook = (clientConfig: object, more: object = {}) => ({
 
 type Configured = { readonly kind: typeof Validating; readonly clientConfig: object; readonly more?: object };
 
-/** Sets a webhook up and waits until the server has heard of it: until a probe shows it. */
+/** Creates the configuration and waits until a probe shows that the API server uses it. */
 async function configured({ kind, clientConfig, more }: Configured, shows: () => Promise<boolean>): Promise<AsyncDisposable> {
   const name = `${here.namespace}-${here.name()}`;
   const made = await here.client.create(kind, { metadata: { name }, webhooks: [webhook(clientConfig, more)] });
   const close = async () => {
     await here.client.delete(kind, at(made));
-    // The next case must not be asked about by this one.
+    // The next test must not reach this webhook.
     await here.cluster.eventually(
       async () => !(await shows()),
       (gone) => gone,
@@ -56,7 +56,7 @@ const isRefused = () =>
     () => true,
   );
 
-/** A webhook that refuses the probe always, and asks the case about everything else. */
+/** A webhook that always rejects the probe and passes every other request to the test. */
 async function refusing(verdict: Verdict, more: object = {}) {
   const judge: Verdict = (request) => (request.name === "probe" ? { allowed: false } : verdict(request));
   const server = await serveWebhook(here, judge);
@@ -69,22 +69,22 @@ async function refusing(verdict: Verdict, more: object = {}) {
   };
 }
 
-describe("a webhook that may refuse", () => {
-  it("refuses in its own words, with its own code", async () => {
+describe("a validating webhook", () => {
+  it("rejects with its own message and code", async () => {
     await using _ = await refusing(() => ({ allowed: false, status: { message: "not on a Monday", code: 418 } }));
     const refused = await refusal(here.make(ConfigMap, { metadata: marked() }));
     expect(refused.status).toBe(418);
     expect(refused.said).toBe('admission webhook "cases.memhog.test" denied the request: not on a Monday');
   });
 
-  it("without words of its own is Forbidden, and says that it does not explain", async () => {
+  it("rejects with Forbidden if it sets no message", async () => {
     await using _ = await refusing(() => ({ allowed: false }));
     const refused = await refusal(here.make(ConfigMap, { metadata: marked() }));
     expect([refused.status, refused.reason]).toEqual([400, ""]);
     expect(refused.said).toBe('admission webhook "cases.memhog.test" denied the request without explanation');
   });
 
-  it("is shown what is written, what was there, and who writes", async () => {
+  it("receives the new object, the old object and the user", async () => {
     const seen: { operation: string; data: unknown; before: unknown; dryRun: boolean; of: string }[] = [];
     await using _ = await refusing(({ operation, object, oldObject, dryRun, resource }) => {
       seen.push({ operation, data: object?.data, before: oldObject?.data, dryRun, of: resource.resource });
@@ -101,20 +101,20 @@ describe("a webhook that may refuse", () => {
     ]);
   });
 
-  it("may warn of what it lets through", async () => {
+  it("can return warnings for an allowed request", async () => {
     await using _ = await refusing(() => ({ allowed: true, warnings: ["this will hurt"] }));
     here.warnings();
     await here.make(ConfigMap, { metadata: marked() });
     expect(here.warnings()).toEqual(["this will hurt"]);
   });
 
-  it("is not asked about objects that its selector does not select", async () => {
+  it("is not called for objects that its selector does not match", async () => {
     await using _ = await refusing(() => ({ allowed: false }));
     expect(await here.make(ConfigMap, { metadata: { labels: { asked: "no" } } })).toBeDefined();
   });
 });
 
-describe("a webhook that may change", () => {
+describe("a mutating webhook", () => {
   const isPatched = async () => (await tryOut(probe())).data?.by === "webhook";
   async function changing(verdict: Verdict) {
     const set = patch({ op: "add", path: "/data", value: { by: "webhook" } });
@@ -128,41 +128,41 @@ describe("a webhook that may change", () => {
     };
   }
 
-  it("changes what is stored", async () => {
+  it("changes the stored object", async () => {
     await using _ = await changing(() => patch({ op: "add", path: "/data/y", value: "2" }));
     const made = await here.make(ConfigMap, { metadata: marked(), data: { x: "1" } });
     expect((await here.client.get(ConfigMap, at(made))).data).toEqual({ x: "1", y: "2" });
   });
 
-  it("changes nothing with an empty answer", async () => {
+  it("changes nothing if it returns no patch", async () => {
     await using _ = await changing(() => allowed);
     expect((await here.make(ConfigMap, { metadata: marked(), data: { x: "1" } })).data).toEqual({ x: "1" });
   });
 
-  it("whose patch does not apply fails the write", async () => {
+  it("fails the write if its patch cannot be applied", async () => {
     await using _ = await changing(() => patch({ op: "replace", path: "/data/a/b/c", value: "2" }));
     expect((await refusal(here.make(ConfigMap, { metadata: marked() }))).status).toBe(500);
   });
 
-  it("cannot make an object that is invalid", async () => {
+  it("cannot make an object invalid", async () => {
     await using _ = await changing(() => patch({ op: "add", path: "/metadata/labels/a", value: "-" }));
     expect((await refusal(here.make(ConfigMap, { metadata: marked() }))).reason).toBe("Invalid");
   });
 });
 
-describe("a webhook that cannot be asked", () => {
-  /** Where nobody listens. */
+describe("an unreachable webhook", () => {
+  /** An address without a listener. */
   const nobody = { url: "https://127.0.0.1:1/", caBundle: "" };
 
-  it("refuses, unless it says otherwise", async () => {
+  it("rejects the request with failurePolicy Fail", async () => {
     await using _ = await configured({ kind: Validating, clientConfig: nobody, more: { failurePolicy: "Fail" } }, isRefused);
     const refused = await refusal(here.make(ConfigMap, { metadata: marked() }));
     expect([refused.status, refused.reason]).toEqual([500, "InternalError"]);
     expect(refused.said).toMatch(/failed calling webhook "cases\.memhog\.test": failed to call webhook: /);
   });
 
-  it("lets through what it says it need not see", async () => {
-    // Two in one, so that it can be seen when the server has heard of them: the first refuses the probe.
+  it("is ignored with failurePolicy Ignore", async () => {
+    // A second webhook rejects the probe, which shows when the API server uses the configuration.
     await using server = await serveWebhook(here, (request) => ({ allowed: request.name !== "probe" }));
     const name = `${here.namespace}-${here.name()}`;
     const ignored = webhook(nobody, { name: "ignored.memhog.test", failurePolicy: "Ignore" });

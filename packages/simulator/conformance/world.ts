@@ -1,7 +1,7 @@
-// Where a file of conformance cases stands: one cluster and one namespace for all of its cases, because a real namespace costs a
-// second. Every case takes names of its own (`at.name()`), so none sees what another left.
+// One cluster and one namespace for all tests of a file, because a real namespace takes a second to create. Each test uses names of
+// its own (`here.name()`), so tests do not see each other's objects.
 //
-// Cases are written loosely on purpose: they say things to an API server that no type of ours would allow.
+// Types are loose on purpose: tests send objects that no type allows.
 import { ApiError, type Client, type Kind, type KubernetesObject, type ObjectRef, refOf, type Stored } from "@memhog/runtime";
 import { afterAll, beforeAll } from "vitest";
 import { type Cluster, testCluster } from "../src/testing.ts";
@@ -11,22 +11,22 @@ export interface Loose extends KubernetesObject {
   readonly [field: string]: any;
 }
 
-/** A kind whose objects may say anything. */
+/** A kind whose objects may have any field. */
 export const loose = (kind: Kind): Kind<Loose> => kind as Kind<Loose>;
 
 export interface World {
   readonly cluster: Cluster;
   readonly client: Client;
   readonly namespace: string;
-  /** The HTTP status of the last answer. */
+  /** The HTTP status of the last response. */
   readonly status: number | undefined;
-  /** The Warning headers since the last look at them. */
+  /** The Warning headers since the last call. */
   warnings(): readonly string[];
-  /** A name that nobody else has. */
+  /** A new name, unique in the namespace. */
   name(): string;
-  /** Creates an object under a fresh name unless it brings one. */
+  /** Creates an object, with a new name if it has none. */
   make(kind: Kind<Loose>, object?: Loose): Promise<Stored<Loose>>;
-  /** Any request, and the answer parsed. */
+  /** Sends any request and parses the response. */
   ask(method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE", path: string, more?: Asked): Promise<Loose>;
 }
 
@@ -36,7 +36,7 @@ export interface Asked {
   readonly body?: unknown;
 }
 
-/** To be called at the top of a file. */
+/** Call once, at the top of a file. */
 export function world(): World {
   let cluster: Cluster;
   let client: Client;
@@ -86,16 +86,14 @@ export function world(): World {
   };
 }
 
-/** What a call is refused with. A call that is not refused fails the case. */
+/** The error that rejects the call; `said` is the server's message. Throws if the call succeeds. */
 export async function refusal(call: Promise<unknown>): Promise<ApiError & { readonly said: string }> {
   const error = await call.then(
-    (answer) => new Error(`expected a refusal, found ${JSON.stringify(answer)}`),
+    (answer) => new Error(`expected an error, found ${JSON.stringify(answer)}`),
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApiError)) throw error;
-  // The sentence of the server, without what the client put in front of it.
-  const said = error.message.replace(/^.*?: the server answered \d+( \w+)?: /s, "");
-  return Object.assign(error, { said });
+  return Object.assign(error, { said: error.serverMessage });
 }
 
 export const at = (object: KubernetesObject): ObjectRef => refOf(object);

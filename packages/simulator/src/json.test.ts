@@ -2,28 +2,28 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { draftOf, frozen, listAt, objectAt, sameJson, valueAt } from "./json.ts";
 
-describe("reading through what may be missing", () => {
+describe("reading fields that may be missing", () => {
   const pod = { spec: { containers: [{ name: "a" }], nodeName: "n" } };
 
-  it("finds what is there", () => {
+  it("returns the value of an existing field", () => {
     expect(valueAt(pod, "spec", "nodeName")).toBe("n");
     expect(listAt(pod, "spec", "containers")).toEqual([{ name: "a" }]);
     expect(objectAt(pod, "spec")).toBe(pod.spec);
   });
 
-  it("gives nothing, an empty list or an empty object for what is not", () => {
+  it("returns undefined, an empty list or an empty object for a missing field", () => {
     expect(valueAt(pod, "status", "phase")).toBeUndefined();
     expect(listAt(pod, "spec", "nodeName")).toEqual([]);
     expect(objectAt(undefined, "spec")).toEqual({});
   });
 
-  it("is not fooled by what every object inherits", () => {
+  it("ignores properties inherited from Object.prototype", () => {
     expect(valueAt({}, "constructor")).toBeUndefined();
   });
 });
 
 describe("drafts and frozen values", () => {
-  it("a draft of a frozen value is equal, and may be written to all the way down", () => {
+  it("a draft of a frozen value is equal to it and writable at every depth", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const draft = draftOf(frozen(structuredClone(value)));
@@ -33,18 +33,18 @@ describe("drafts and frozen values", () => {
     );
   });
 
-  it("a field called __proto__ is a field like any other", () => {
+  it("a field named __proto__ is copied like any other field", () => {
     const value = JSON.parse('[{"__proto__": []}]');
     expect(JSON.stringify(draftOf(value))).toBe('[{"__proto__":[]}]');
   });
 
-  it("frozen is frozen all the way down", () => {
+  it("freezing applies at every depth", () => {
     const value = frozen({ a: [{ b: {} }] });
     expect(Object.isFrozen(value.a[0]?.b)).toBe(true);
   });
 });
 
-describe("equal as JSON", () => {
+describe("sameJson", () => {
   const cases: readonly [string, unknown, unknown, boolean][] = [
     ["the order of fields does not matter", { a: 1, b: 2 }, { b: 2, a: 1 }, true],
     ["the order of lists does", [1, 2], [2, 1], false],
@@ -55,7 +55,7 @@ describe("equal as JSON", () => {
   ];
   it.each(cases)("%s", (_name, a, b, same) => expect(sameJson(a, b)).toBe(same));
 
-  it("agrees with what is written", () => {
+  it("agrees with JSON.stringify", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => sameJson(value, JSON.parse(JSON.stringify(value)))));
   });
 });

@@ -1,12 +1,13 @@
-// Objects inside the simulator are plain JSON values, as they came over the wire. What is stored is frozen; what is on its
-// way in is a draft: a private copy that defaults and admission may write to. These few helpers are all that is needed.
-import type { KubernetesObject, ObjectMeta } from "@memhog/runtime";
+// Objects in the simulator are plain JSON values. Stored objects are frozen; an incoming object is a draft, a private copy that
+// defaulting and admission may change.
+import type { KubernetesObject } from "@memhog/runtime";
+import type { ObjectMeta } from "@memhog/runtime/objects";
 
 export interface JsonObject {
   [field: string]: unknown;
 }
 
-/** Any object of the API: a type, metadata, and whatever else its kind has. */
+/** Any API object: type, metadata, and the fields of its kind. */
 export interface ApiObject extends KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,7 +15,7 @@ export interface ApiObject extends KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** A copy of an object that nobody else holds, writable all the way down. */
+/** A private copy of an object, writable at every depth. */
 export interface Draft extends JsonObject {
   apiVersion: string;
   kind: string;
@@ -25,19 +26,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object at this field, or an empty one: for reading on through what may be missing. */
+/** The object at this field, or an empty object if the field is missing. */
 export function objectAt(value: unknown, ...fields: readonly string[]): JsonObject {
   const found = valueAt(value, ...fields);
   return isObject(found) ? found : {};
 }
 
-/** The list at this field, or an empty one. */
+/** The list at this field, or an empty list. */
 export function listAt(value: unknown, ...fields: readonly string[]): readonly JsonObject[] {
   const found = valueAt(value, ...fields);
   return Array.isArray(found) ? found : [];
 }
 
-/** The value at this field, undefined if anything on the way is missing. */
+/** The value at this path, undefined if any field of the path is missing. */
 export function valueAt(value: unknown, ...fields: readonly string[]): unknown {
   let found = value;
   for (const field of fields) {
@@ -61,7 +62,7 @@ export function draftOf(value: unknown): unknown {
   return copy;
 }
 
-/** A draft that takes over the frozen parts of a value as they are: what nobody touched has been through everything before. */
+/** A draft that shares the frozen parts of a value. Frozen parts are already defaulted and validated. */
 export function draftOver<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   if (Array.isArray(value)) return value.map((each) => draftOver(each)) as T;
@@ -74,19 +75,19 @@ export function draftOver<T>(value: T): T {
   return copy as T;
 }
 
-/** A field of this very name: a plain assignment to `__proto__` would change what the object inherits instead. */
+/** Defines a field of this name. A plain assignment to `__proto__` would set the prototype instead. */
 function setOwn(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Frozen all the way down. What is frozen already is taken to be so throughout, which keeps unchanged parts cheap. */
+/** Freezes at every depth. A value that is already frozen is assumed to be frozen at every depth, which makes unchanged parts cheap. */
 export function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const each of Object.values(value)) frozen(each);
   return Object.freeze(value);
 }
 
-/** Equal as JSON: the order of fields does not matter, that of lists does, and undefined is the same as missing. */
+/** Equal as JSON: the order of fields is ignored, the order of lists is not, and undefined equals missing. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, at) => sameJson(each, b[at]));
@@ -99,4 +100,17 @@ export function sameJson(a: unknown, b: unknown): boolean {
   const others = Object.keys(b);
   const rest = others.length - (Object.keys(a).length - missing);
   return rest === 0 || others.filter((key) => b[key] === undefined).length === rest;
+}
+
+// Timestamps in the format of the API. The current time comes from the environment's clock.
+
+/** "2026-01-02T03:04:05Z" for milliseconds since 1970. */
+export function formatTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, "Z");
+}
+
+/** Milliseconds since 1970; undefined if the text is not a timestamp. */
+export function parseTime(text: unknown): number | undefined {
+  const milliseconds = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }

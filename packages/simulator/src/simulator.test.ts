@@ -1,42 +1,61 @@
 import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigMap, connect, Namespace, systemEnvironment, TransportError } from "@memhog/runtime";
-import { manualEnvironment } from "@memhog/runtime/testing";
+import { ConfigMap, createClient, dynamicKind, hasCondition, loadConfig, systemEnvironment } from "@memhog/runtime";
+import { TransportError } from "@memhog/runtime/client";
+import { CustomResourceDefinition, Namespace } from "@memhog/runtime/kinds";
+import { eventually, manualEnvironment } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import type { Middleware } from "./server/handler.ts";
+import type { Middleware } from "./server/core.ts";
 import { home, mergePatch, pod, simulated } from "./server/testing.ts";
-import { type SimulatorPart, startSimulator } from "./simulator.ts";
+import { type Component, startSimulator } from "./simulator.ts";
 
 const hello = { metadata: { namespace: "default", name: "hello" } };
 const environment = systemEnvironment();
 
 describe("a simulator", () => {
-  it("has the namespaces that every cluster has", async () => {
+  it("has the namespaces of every cluster", async () => {
     await using simulator = await startSimulator({ environment: manualEnvironment() });
     const { items } = await simulator.client().list(Namespace);
     const names = items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(["default", "kube-node-lease", "kube-public", "kube-system"]);
   });
 
-  it.each([false, true])("answers by HTTP what it answers in memory (TLS: %s)", async (tls) => {
+  it("establishes CustomResourceDefinitions without any component", async () => {
+    const environment = manualEnvironment();
+    await using simulator = await startSimulator({ environment });
+    const client = simulator.client();
+    const names = { kind: "Widget", plural: "widgets" };
+    const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" as const } } };
+    const spec = { group: "example.com", scope: "Namespaced" as const, names, versions: [version] };
+    await client.create(CustomResourceDefinition, { metadata: { name: "widgets.example.com" }, spec });
+    const widget = dynamicKind({ ...names, group: "example.com", version: "v1", namespaced: true });
+    await eventually(
+      () => client.find(CustomResourceDefinition, { name: "widgets.example.com" }),
+      (found) => hasCondition(found?.status?.conditions, "Established"),
+      { clock: environment.clock },
+    );
+    await client.create(widget, hello);
+  });
+
+  it.each([false, true])("answers over HTTP as it answers in memory (TLS: %s)", async (tls) => {
     await using simulator = await startSimulator({ environment, http: { tls } });
     await using folder = await mkdtempDisposable(join(tmpdir(), "simulator-"));
     const file = join(folder.path, "kubeconfig");
     await writeFile(file, simulator.kubeconfig ?? "");
-    const client = await connect({ environment, kubeconfig: file });
+    const client = createClient({ config: await loadConfig({ kubeconfig: file }), environment });
     await client.create(ConfigMap, hello);
     expect(await client.get(ConfigMap, hello.metadata)).toEqual(await simulator.client().get(ConfigMap, hello.metadata));
     const seen: string[] = [];
     for await (const event of client.watch(ConfigMap, { namespace: "default" })) {
       if (event.type !== "BOOKMARK") seen.push(event.object.metadata.name);
-      break; // leaving closes the connection, and with it the watch
+      break; // leaving the loop closes the connection and the watch
     }
     expect(seen).toEqual(["hello"]);
     await client.close();
   });
 
-  it("stops with every watch, and is not there afterwards", async () => {
+  it("ends every watch when it stops, and then refuses connections", async () => {
     const simulator = await startSimulator({ environment: manualEnvironment() });
     const client = simulator.client();
     const watching = Array.fromAsync(client.watch(ConfigMap, { namespace: "default" }));
@@ -46,9 +65,9 @@ describe("a simulator", () => {
     await expect(simulator.transport.request({ method: "GET", path: "/version" })).rejects.toThrow(TransportError);
   });
 
-  it("starts its parts in order, and stops them the other way round", async () => {
+  it("starts its components in order and stops them in reverse order", async () => {
     const said: string[] = [];
-    const part = (name: string): SimulatorPart => ({
+    const part = (name: string): Component => ({
       name,
       prepare: () => void said.push(`prepare ${name}`),
       start: () => {
@@ -56,21 +75,21 @@ describe("a simulator", () => {
         return () => void said.push(`stop ${name}`);
       },
     });
-    const simulator = await startSimulator({ environment: manualEnvironment(), parts: [part("a"), part("b")] });
+    const simulator = await startSimulator({ environment: manualEnvironment(), components: [part("a"), part("b")] });
     await simulator.stop();
     await simulator.stop();
     expect(said).toEqual(["prepare a", "prepare b", "start a", "start b", "stop b", "stop a"]);
   });
 
-  it("stops what it has started if a part cannot start", async () => {
+  it("stops the started components if another component fails to start", async () => {
     const said: string[] = [];
-    const good: SimulatorPart = { name: "good", start: () => () => void said.push("stopped") };
-    const bad: SimulatorPart = { name: "bad", start: () => Promise.reject(new Error("no")) };
-    await expect(startSimulator({ environment: manualEnvironment(), parts: [good, bad] })).rejects.toThrow("no");
+    const good: Component = { name: "good", start: () => () => void said.push("stopped") };
+    const bad: Component = { name: "bad", start: () => Promise.reject(new Error("no")) };
+    await expect(startSimulator({ environment: manualEnvironment(), components: [good, bad] })).rejects.toThrow("no");
     expect(said).toEqual(["stopped"]);
   });
 
-  it("lets middleware see every request, the first one outermost", async () => {
+  it("passes every request through its middleware, the first one outermost", async () => {
     const said: string[] = [];
     const wrap =
       (name: string): Middleware =>
@@ -87,7 +106,7 @@ describe("a simulator", () => {
 });
 
 describe("the same seed", () => {
-  /** Everything a small story makes the server say, as bytes. */
+  /** All responses of the server to a short sequence of requests, as text. */
   async function story(seed: number): Promise<string> {
     const { ask, watch, clock, simulator } = await simulated({ seed });
     const { seen } = await watch(`${home}/pods?allowWatchBookmarks=true`);
@@ -103,7 +122,7 @@ describe("the same seed", () => {
     return JSON.stringify([answers, seen]);
   }
 
-  it("says the same, byte by byte", async () => {
+  it("produces byte-identical responses", async () => {
     const once = await story(7);
     expect(await story(7)).toBe(once);
     expect(await story(8)).not.toBe(once);

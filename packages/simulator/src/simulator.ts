@@ -1,46 +1,41 @@
-// Puts the parts together and takes them apart again.
-import {
-  type Client,
-  type ClientOptions,
-  clientOver,
-  type Environment,
-  Node,
-  type Transport,
-  TransportError,
-} from "@memhog/runtime";
+// Starts and stops a simulator: the API server and the components that run beside it.
+import { type Client, type Environment, Node } from "@memhog/runtime";
+import { type ClientOptions, createClient, type Transport, TransportError } from "@memhog/runtime/client";
+import { limitRangeAdmission } from "./admission/limit-ranges.ts";
+import { resizeAdmission } from "./admission/resize.ts";
+import { quotaAdmission } from "./admission/resource-quotas.ts";
+import { webhookAdmission } from "./admission/webhooks.ts";
+import { serveCustomResources } from "./custom-resources/custom-resources.ts";
 import { builtInKinds } from "./kinds/built-in.ts";
 import { KindRegistry } from "./kinds/registry.ts";
+import { serveOpenapi } from "./openapi/openapi.ts";
 import { makePatching } from "./patch/patching.ts";
-import { apiServer } from "./server/api-server.ts";
-import { builtInAdmission } from "./server/built-in-admission/built-in-admission.ts";
-import type { ServerCore } from "./server/core.ts";
-import type { Handler, Middleware } from "./server/handler.ts";
-import { type HttpOptions, type HttpServer, startHttp } from "./server/http-server.ts";
-import { kubeconfigFor } from "./server/kubeconfig.ts";
-import { memoryTransport } from "./server/memory-transport.ts";
-import { reviewKinds } from "./server/reviews.ts";
-import { seed } from "./server/seed.ts";
+import { apiServer, reviewKinds } from "./server/api-server.ts";
+import { builtInAdmission } from "./server/built-in-admission.ts";
+import type { Handler, Middleware, ServerCore } from "./server/core.ts";
+import { type HttpOptions, type HttpServer, kubeconfigFor, startHttp } from "./server/http-server.ts";
+import { memoryTransport, seed } from "./server/in-memory.ts";
 import { memoryStorage } from "./storage/storage.ts";
 
 export interface SimulatorOptions {
-  /** Time and chance: `systemEnvironment()` for people, `manualEnvironment()` for tests that own time. */
+  /** Clock and random numbers: `systemEnvironment()` for interactive use, `manualEnvironment()` for tests that control time. */
   readonly environment: Environment;
-  /** Also answer at a port of 127.0.0.1, for kubectl and the like. @default false */
+  /** Also listens on a port of 127.0.0.1, for kubectl and other clients. @default false */
   readonly http?: boolean | HttpOptions;
-  /** Around every request, from outside to inside: faults, journals. @default none */
+  /** Wraps every request, outermost first: faults, journals. @default none */
   readonly middleware?: readonly Middleware[];
-  /** What runs beside the API server, started in this order. @default none */
-  readonly parts?: Iterable<SimulatorPart>;
-  /** Milliseconds for which lists and watches can go on from the past. @default 5 minutes */
+  /** Components beside the API server, in start order. @default none */
+  readonly components?: Iterable<Component>;
+  /** Milliseconds of history for lists and watches at an older resourceVersion. @default 5 minutes */
   readonly historyMs?: number;
 }
 
-/** Something that makes more of an API server: controllers, nodes, Prometheus. */
-export interface SimulatorPart {
+/** An addition to the API server: controllers, nodes, Prometheus. */
+export interface Component {
   readonly name: string;
-  /** Before the server answers its first request: adds admission, kinds, routes, doors. */
+  /** Called before the first request: adds admission plugins, kinds, routes and subresources. */
   prepare?(core: ServerCore): void;
-  /** Starts working through the client; what it gives back stops it. */
+  /** Starts the component. The returned function stops it. */
   start?(simulator: Simulator): Promise<Stop | undefined> | Stop | undefined;
 }
 
@@ -48,22 +43,22 @@ export type Stop = () => void | Promise<void>;
 
 export interface Simulator extends AsyncDisposable {
   readonly environment: Environment;
-  /** The API server, answered in memory. */
+  /** An in-memory transport to the API server. */
   readonly transport: Transport;
-  /** A client of it, with a budget of its own that nobody exhausts by accident. */
+  /** A client with its own rate limit, high enough for tests. */
   client(options?: Partial<ClientOptions> & { readonly userAgent?: string }): Client;
-  /** "http://127.0.0.1:PORT", if `http` was asked for. */
+  /** "http://127.0.0.1:PORT", if the option `http` is set. */
   readonly url: string | undefined;
   /** The text of a kubeconfig file for `url`. */
   readonly kubeconfig: string | undefined;
-  /** PEM of the authority behind the certificate of `url`, if it speaks TLS. */
+  /** PEM of the certificate authority of `url`, if it uses TLS. */
   readonly authority: string | undefined;
-  /** What is inside, for parts and for tests that look behind the curtain. */
+  /** Storage, kinds and admission, for components and tests. */
   readonly core: ServerCore;
   stop(): Promise<void>;
 }
 
-/** Calls per second that a client in this process may make: there is no server to protect. */
+/** Requests per second for clients in this process. There is no server to protect. */
 const unlimited = { qps: 1_000_000, burst: 1_000_000 };
 
 /**
@@ -74,20 +69,25 @@ const unlimited = { qps: 1_000_000, burst: 1_000_000 };
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { environment, http = false, middleware = [], historyMs } = options;
-  const parts = [...(options.parts ?? [])];
+  const components = [...(options.components ?? [])];
   const stopping = new AbortController();
   const core = coreOf(environment, historyMs, stopping.signal);
-  for (const part of parts) part.prepare?.(core);
+  // Every API server has these: without them a CustomResourceDefinition would never be established.
+  serveCustomResources(core);
+  // The order of the real API server. Quotas come last, so that they count only admitted objects.
+  core.admissions.push(limitRangeAdmission(core), webhookAdmission(core), resizeAdmission(core), quotaAdmission(core));
+  serveOpenapi(core);
+  for (const component of components) component.prepare?.(core);
   const server = apiServer(core);
   await seed(server);
-  // Nobody was there to see how it came to be.
+  // No client can watch from before the start.
   core.storage.compact(core.storage.version);
   await loadAll(clientOf(memoryTransport(server), environment));
   const handler = middleware.reduceRight<Handler>((next, wrap) => wrap(next), server);
   const listening = http === false ? undefined : await startHttp(handler, environment, http === true ? {} : http);
   const simulator = new Running(core, handler, { listening, stopping });
   try {
-    for (const part of parts) simulator.stops.push(await part.start?.(simulator));
+    for (const component of components) simulator.stops.push(await component.start?.(simulator));
     return simulator;
   } catch (error) {
     await simulator.stop();
@@ -96,23 +96,23 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 /**
- * The runtime loads a part of itself when it is first used. Loading takes real time, on any clock, and only in the first run of
- * a process: that run would then differ from the others of its seed. So it is used once before anything counts.
+ * The runtime loads one of its modules on first use. Loading takes real time on any clock, and only in the first run of a process,
+ * which would then differ from later runs with the same seed. So the module is loaded here.
  */
 async function loadAll(client: Client): Promise<void> {
-  await client.scan?.(Node, () => {}, { knownFieldsOnly: true });
+  await client.scan?.(Node, () => {});
 }
 
 function clientOf(transport: Transport, environment: Environment, options: Partial<ClientOptions> = {}): Client {
-  return clientOver(transport, { environment, rateLimit: unlimited, highPriorityRateLimit: unlimited, ...options });
+  return createClient({ transport, environment, rateLimit: unlimited, highPriorityRateLimit: unlimited, ...options });
 }
 
 function coreOf(environment: Environment, historyMs: number | undefined, stopped: AbortSignal): ServerCore {
   const storage = memoryStorage({ clock: environment.clock, historyMs });
   const kinds = new KindRegistry([...builtInKinds, ...reviewKinds]);
   const admissions = [...builtInAdmission({ storage, environment })];
-  const doors = { connects: new Map(), routes: new Map() };
-  return { environment, storage, kinds, admissions, patching: makePatching(), ...doors, stopped };
+  const handlers = { connects: new Map(), routes: new Map() };
+  return { environment, storage, kinds, admissions, patching: makePatching(), ...handlers, stopped };
 }
 
 class Running implements Simulator {
@@ -166,7 +166,7 @@ class Running implements Simulator {
     return this.stop();
   }
 
-  /** What was started last stops first: it may need the others until then. */
+  /** Stops components in reverse order, because later ones depend on earlier ones. */
   async #end(): Promise<void> {
     for (const stop of this.stops.reverse()) await stop?.();
     this.#stopping.abort();
@@ -174,7 +174,7 @@ class Running implements Simulator {
   }
 }
 
-/** A server that has stopped is not there: nothing was sent. */
+/** A stopped server refuses connections: no request is sent. */
 function untilStopped(handler: Handler, stopped: AbortSignal): Handler {
   return async (request) => {
     if (stopped.aborted) throw new TransportError("the simulator has stopped", { outcome: "not-sent" });

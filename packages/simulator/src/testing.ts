@@ -1,4 +1,4 @@
-// The door for tests of behaviour: one suite, two clusters.
+// Clusters for behavior tests: one suite, two clusters.
 //
 //     it("keeps three gordons running", async () => {
 //       await using cluster = await testCluster(); // the simulator, or real Kubernetes under `npm run test:real`
@@ -6,27 +6,26 @@
 //       await cluster.eventually(() => cluster.list(pods, { namespace: cluster.defaultNamespace }), (pods) => pods.length === 3);
 //     });
 //
-// Which one it is, vitest's project decides: the project "real" provides the socket of shared real clusters, any other does not.
-// Nothing of localcluster is loaded unless it is needed, so `npm test` asks for no binaries, no root and no network.
+// The vitest project decides which one: "real" provides the socket of shared real clusters. localcluster is loaded only when it is
+// needed, so `npm test` requires no binaries, no root and no network.
 import { inject } from "vitest";
 import type { Cluster, ClusterWithKubectl } from "./testing/cluster.ts";
 
 export type { Cluster, ClusterWithKubectl } from "./testing/cluster.ts";
 
-/** A cluster with a namespace of one's own; disposing of it ends the simulator, or deletes the namespace of the real one. */
+/** A cluster with its own namespace. Disposing of it stops the simulator, or deletes the namespace on the real cluster. */
 export async function testCluster(): Promise<Cluster> {
-  // A project that provides no such thing has none to inject, whatever the declaration promises.
+  // Projects other than "real" provide no value, although the declaration says they do.
   const real = inject("localcluster") !== undefined;
   const { openCluster } = real ? await import("./testing/real-cluster.ts") : await import("./testing/simulated-cluster.ts");
   return openCluster();
 }
 
-/** Both, for tests of what people see: `describe.each(bothClusters)("kubectl on a %s cluster", (which) => …)`. */
+/** Both clusters, for tests of output: `describe.each(bothClusters)("kubectl on a %s cluster", (which) => …)`. */
 export const bothClusters = ["simulated", "real"] as const;
 
-/** One of the two, with the real kubectl. Only for *.real.test.ts: a machine that has only Node has no kubectl. */
+/** One of the two clusters, with the real kubectl. Only for *.real.test.ts, because `npm test` must not require kubectl. */
 export async function clusterWithKubectl(which: (typeof bothClusters)[number]): Promise<ClusterWithKubectl> {
-  const { openCluster } =
-    which === "real" ? await import("./testing/real-cluster.ts") : await import("./testing/with-kubectl.ts");
-  return openCluster();
+  const { openCluster, openSimulatedWithKubectl } = await import("./testing/real-cluster.ts");
+  return which === "real" ? openCluster() : openSimulatedWithKubectl();
 }

@@ -1,5 +1,5 @@
-// The @kubernetes/client-node contender: an informer over all pods. It has no queue and no reconciler, so a change counts
-// as reconciled when its callback runs: the most favourable reading for it.
+// The @kubernetes/client-node contender: an informer for all pods. It has no queue and no reconciler, so a change counts
+// as reconciled when its callback runs, which favors client-node.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
@@ -29,7 +29,7 @@ informer.on("add", (pod) => {
   note(pod);
 });
 informer.on("update", note);
-// Its documentation's own remedy for a broken connection.
+// The reconnection code that its documentation recommends.
 informer.on("error", (error) => {
   console.error(String(error));
   setTimeout(() => informer.start(), 5000);
@@ -54,7 +54,7 @@ createInterface({ input: process.stdin })
   })
   .on("close", () => process.exit(0));
 
-/** Reads one object from the server, many times, several at once. */
+/** Reads one object from the server many times, several in parallel. */
 async function callMany(count, atOnce) {
   const worker = async () => {
     for (let n = 0; n < count / atOnce; n += 1) await api.readNamespace({ name: "default" });

@@ -1,5 +1,5 @@
-// The controller-runtime contender: what our runtime is measured against. It watches every pod, reconciles each change, and
-// speaks the same few lines of JSON on stdout as the other contenders (see ../../contender.ts).
+// The controller-runtime contender. It watches every pod, reconciles each change, and uses the same JSON protocol on
+// stdout as the other contenders (see ../../contender.ts).
 package main
 
 import (
@@ -52,7 +52,7 @@ func percentile(sorted []float64, share float64) float64 {
 
 type reconciler struct{ client.Client }
 
-// Reconcile notes how long ago the change it sees was stamped; each stamp counts once.
+// Reconcile records the age of the change it sees; each timestamp counts once.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	now := float64(time.Now().UnixMicro()) / 1000
 	var pod corev1.Pod
@@ -75,7 +75,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, nil
 }
 
-// call reads one object from the server, many times, several at once.
+// call reads one object from the server many times, several in parallel.
 func call(reader client.Reader, count, atOnce int) {
 	var group sync.WaitGroup
 	for range atOnce {
@@ -90,12 +90,12 @@ func call(reader client.Reader, count, atOnce int) {
 }
 
 func main() {
-	// --kubeconfig itself is declared by controller-runtime.
+ // controller-runtime declares --kubeconfig.
 	flag.Parse()
 	log.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	config, err := clientcmd.BuildConfigFromFlags("", flag.Lookup("kubeconfig").Value.String())
 	must(err)
-	config.QPS, config.Burst = 5000, 5000 // connections are counted, not patience
+	config.QPS, config.Burst = 5000, 5000 // the benchmark counts connections; the rate limit must not slow it down
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))
 	start := time.Now()

@@ -1,78 +1,94 @@
-// What was learned about one app, what is intended and what was done: one object per app, written only when something changed.
-// It is ours: people read it (`kubectl get appmemories`), and delete it to make us forget.
+// AppMemory: what memhog stores about one app. One object per app; it is written only when something changed. Only memhog writes it.
+// People read it (`kubectl get appmemories`) and delete it to make memhog start over.
 import { defineResource, keyedList, type ObjectOf, z } from "@memhog/runtime";
-import { holdReasons, raiseReasons } from "../model/reasons.ts";
+import { keptActions } from "../model/plan.ts";
+import { actionCauses, holdReasons, raiseReasons, waitReasons } from "../model/reasons.ts";
 import { group } from "./names.ts";
 
-/** How many past actions are kept: enough to count the raises of an hour. */
-export const keptActions = 50;
+/** The keys of a table of reasons. */
+const wordsOf = <T extends object>(table: T) => Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
 
 const name = () => z.string().max(253);
 const uid = () => z.string().max(64);
 const time = () => z.iso.datetime();
-// Plain text, not quantity(): its rules, three lists deep, would cost more than an API server allows, and only we write these.
+// A string, not quantity(): three lists deep, its CEL rules would exceed the cost limit of the API server.
 const amount = () => z.string().max(64);
 const sentence = () => z.string().max(1024);
 const count = () => z.int().min(0).max(1_000_000);
-const raiseReason = () => z.enum(Object.keys(raiseReasons) as [keyof typeof raiseReasons, ...(keyof typeof raiseReasons)[]]);
+const raiseReason = () => z.enum(wordsOf(raiseReasons));
 
 const memory = (what: string) =>
   z
     .object({
-      limit: amount().describe("The memory limit."),
-      request: amount().optional().describe("The memory request."),
+      limit: amount().describe("Memory limit."),
+      request: amount().optional().describe("Memory request."),
     })
     .describe(what);
 
 const change = z.object({
-  container: name().describe("Its name."),
-  from: memory("What it had."),
-  to: memory("What it gets."),
-  cappedBy: sentence().optional().describe("The cap that made it less than was wanted."),
+  container: name().describe("Name of the container."),
+  from: memory("Memory before the raise."),
+  to: memory("Memory after the raise."),
+  cappedBy: sentence().optional().describe("Cap that made the raise smaller than the policy asks for."),
 });
-const changes = () => z.array(change).max(40).describe("Container by container.");
-const podRef = () => z.object({ name: name().describe("Its name."), uid: uid().describe("Its UID.") }).describe("The pod.");
-const road = () => z.enum(["InPlace", "CopyPod", "Template"]).describe("How the memory reaches the pod.");
+const changes = () => z.array(change).max(40).describe("Changes per container.");
+const podRef = () =>
+  z.object({ name: name().describe("Name of the pod."), uid: uid().describe("UID of the pod.") }).describe("Pod to be raised.");
+const method = () =>
+  z
+    .enum(["InPlace", "CopyPod", "Template"])
+    .describe("How the pod gets the memory: resized in place, replaced by a larger copy, or through its owner's pod template.");
 
 const intent = z.object({
-  id: z.string().max(128).describe("The same for everyone who has this intent."),
-  road: road(),
+  id: z.string().max(128).describe("Deterministic identifier: two leaders that make the same decision write the same one."),
+  method: method(),
   pod: podRef(),
   changes: changes(),
-  reason: raiseReason().describe("Why."),
-  at: time().describe("When it was decided."),
-  attempt: z.int().min(1).max(1000).describe("How often it was tried."),
-  copy: name().optional().describe("The name of the bigger copy."),
-  limitsApplied: z.boolean().optional().describe("The limits are confirmed; the requests follow where the node has room."),
-  waitingFor: sentence().optional().describe("Why it does not go on."),
+  reason: raiseReason().describe("Reason for the raise."),
+  at: time().describe("Time of the decision."),
+  attempt: z.int().min(1).max(1000).describe("Number of this attempt, starting at 1."),
+  copy: name().optional().describe("Name of the larger copy. Only for method CopyPod."),
+  copyUid: uid().optional().describe("UID of the larger copy, once it is created. No other pod is taken for the copy."),
+  limitsApplied: z
+    .boolean()
+    .optional()
+    .describe("The kubelet has confirmed the limits. The requests follow when the node has room."),
+  waiting: z
+    .object({
+      reason: z.enum(wordsOf(waitReasons)).describe("Machine-readable reason."),
+      message: sentence().optional().describe("Human-readable message, for example from the API server."),
+    })
+    .optional()
+    .describe("Why the raise makes no progress. Unset while it does."),
 });
 
 const action = z.object({
-  at: time().describe("When it was decided."),
-  road: road(),
+  at: time().describe("Time of the decision; for a raise that failed, the time of the failure."),
+  method: method(),
   pod: podRef(),
   changes: changes(),
-  reason: raiseReason().describe("Why."),
-  outcome: z.enum(["Applied", "Abandoned", "Infeasible", "Refused", "NotReady"]).describe("How it ended."),
-  detail: sentence().optional().describe("What is worth knowing about it."),
+  reason: raiseReason().describe("Reason for the raise."),
+  outcome: z.enum(["Applied", "Abandoned", "Infeasible", "Refused", "NotReady"]).describe("How the raise ended."),
+  cause: z.enum(wordsOf(actionCauses)).optional().describe("Machine-readable cause, where the outcome alone does not tell."),
+  message: sentence().optional().describe("Human-readable message."),
 });
 
 const learned = z.object({
-  container: name().describe("Its name."),
-  limit: amount().describe("The limit that new pods get."),
-  request: amount().optional().describe("The request that new pods get."),
-  at: time().describe("When this was learned; older pods get it only when they need it themselves."),
+  container: name().describe("Name of the container."),
+  limit: amount().describe("Memory limit for new pods."),
+  request: amount().optional().describe("Memory request for new pods."),
+  at: time().describe("Time at which this was learned. Only pods created later get it from the start."),
 });
 
-const ofContainer = { uid: uid().describe("Of the pod."), container: name().describe("The container.") };
-const kill = z.object({ ...ofContainer, restart: count().describe("The restart count of the container that was killed.") });
-const given = z.object({ ...ofContainer, limit: amount().describe("The limit that was confirmed.") });
+const ofContainer = { uid: uid().describe("UID of the pod."), container: name().describe("Name of the container.") };
+const kill = z.object({ ...ofContainer, restart: count().describe("Restart count of the container when it was killed.") });
+const given = z.object({ ...ofContainer, limit: amount().describe("Memory limit that the pod was given.") });
 const stop = z.object({
-  reason: z.enum(["SuspectedLeak", "RaisesFutile", "Contested"]).describe("Why."),
-  at: time().describe("Since when."),
-  uid: uid().optional().describe("The pod; none: the whole app."),
-  monitorUid: uid().describe("Of the AppMonitor then in charge."),
-  monitorGeneration: count().describe("Of that AppMonitor: an edit of it lifts the stop."),
+  reason: z.enum(["SuspectedLeak", "RaisesIneffective", "Contested"]).describe("Reason for the stop."),
+  at: time().describe("Time of the stop."),
+  uid: uid().optional().describe("UID of the pod. Unset if the whole app is stopped."),
+  monitorUid: uid().describe("UID of the AppMonitor at the time of the stop."),
+  monitorGeneration: count().describe("Generation of that AppMonitor. Editing the AppMonitor ends the stop."),
 });
 
 export const AppMemory = defineResource({
@@ -82,40 +98,42 @@ export const AppMemory = defineResource({
   plural: "appmemories",
   shortNames: ["appmem"],
   categories: ["memhog"],
-  description: "What the memhog-operator knows about the memory of one app, and what it did.",
+  description: "AppMemory records what memhog knows about the memory of one app, and what it did. Written by memhog only.",
   spec: z.object({
     app: z
       .string()
       .max(320)
-      .describe("Kind and name of the app, the top-most known owner of its pods: Deployment/web. Pod/… for a bare pod."),
+      .describe(
+        "Kind and name of the app, which is the topmost known owner of its pods: Deployment/web, or Pod/web for a bare pod.",
+      ),
   }),
   status: z.object({
-    phase: z.enum(["Watching", "Raising", "Waiting", "Stopped"]).optional().describe("Where it is."),
+    phase: z.enum(["Watching", "Raising", "Waiting", "Stopped"]).optional().describe("Current phase of the app."),
     reason: z
       .enum([...Object.keys(raiseReasons), ...Object.keys(holdReasons)] as [string, ...string[]])
       .optional()
-      .describe("Why it is there."),
-    container: name().optional().describe("The container that the next three fields speak of."),
-    limit: amount().optional().describe("What it has."),
-    wanted: amount().optional().describe("What the policy asks for."),
-    applied: amount().optional().describe("What the kubelet confirms."),
-    learned: keyedList(learned, "container").max(40).optional().describe("What new pods get from the start."),
-    intents: keyedList(intent, "id").max(50).optional().describe("What is being done; written before it is done."),
-    actions: z.array(action).max(keptActions).optional().describe("What was done, oldest first."),
-    kills: z.array(kill).max(500).optional().describe("Kills for lack of memory that were counted."),
-    given: z.array(given).max(500).optional().describe("What pods were given in place."),
-    reverts: count().optional().describe("How often somebody took it back."),
-    stops: z.array(stop).max(100).optional().describe("What is left alone, and why."),
-    raises: count().optional().describe("Raises, ever."),
-    oomKills: count().optional().describe("Kills that were seen, ever."),
+      .describe("Reason for the current phase."),
+    container: name().optional().describe("Container that limit, wanted and applied refer to."),
+    limit: amount().optional().describe("Memory limit in the spec of the container."),
+    wanted: amount().optional().describe("Memory limit that the AppMonitor asks for."),
+    applied: amount().optional().describe("Memory limit that the kubelet reports."),
+    learned: keyedList(learned, "container").max(40).optional().describe("Memory that new pods get from the start."),
+    intents: keyedList(intent, "id").max(50).optional().describe("Raises in progress. Stored before anything is changed."),
+    actions: z.array(action).max(keptActions).optional().describe("Past raises, oldest first."),
+    kills: z.array(kill).max(500).optional().describe("OOM kills that have been counted."),
+    given: z.array(given).max(500).optional().describe("Memory limits that pods and templates were given, to detect reverts."),
+    reverts: count().optional().describe("How often another client reverted the memory."),
+    stops: z.array(stop).max(100).optional().describe("Pods that are no longer raised, and why."),
+    raises: count().optional().describe("Total number of raises."),
+    oomKills: count().optional().describe("Total number of OOM kills observed."),
   }),
   conditions: {
     Settled: {
-      True: { AsWanted: "Every container has what the policy asks for." },
+      True: { AsWanted: "Every container has the memory that the AppMonitor asks for." },
       False: {
-        Raising: "A raise is under way.",
-        Waiting: "A raise waits for something: room on the node, a rollout, a cooldown.",
-        Stopped: "The app is left alone; status.reason says why.",
+        Raising: "A raise is in progress.",
+        Waiting: "A raise is waiting, for example for room on the node, a rollout or a cooldown.",
+        Stopped: "The app is no longer raised; status.reason tells why.",
       },
     },
   },

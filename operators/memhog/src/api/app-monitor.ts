@@ -1,4 +1,5 @@
-// What people ask for. The CRD, its validation, the types, `kubectl explain` and the reference are this value.
+// AppMonitor: the API by which people ask for monitoring. The CRD, its validation, the static types, `kubectl explain` and the
+// reference page are generated from this value.
 import { defineResource, labelSelector, type ObjectOf, quantity, z } from "@memhog/runtime";
 import { group } from "./names.ts";
 
@@ -10,48 +11,52 @@ export const AppMonitor = defineResource({
   kind: "AppMonitor",
   shortNames: ["appmon"],
   categories: ["memhog"],
-  description: "Gives the annotated pods of its namespace more memory before they are killed for lack of it.",
+  description: "AppMonitor raises the memory of the annotated pods in its namespace before they are OOM-killed.",
   spec: z.object({
     memThresholdPercent: z
       .number()
       .min(1)
       .max(100)
-      .describe("Act when this share of its memory limit is used by a container, or more. In percent."),
+      .describe("Percentage of a container's memory limit at which its memory is raised."),
     memMultiplier: z
       .number()
       .gt(1)
       .max(10)
-      .describe("So many times its memory a container then gets: request and limit alike. 1.5 is legal."),
+      .describe("Factor applied to the memory request and limit of a container on each raise, for example 1.5."),
     strategy: z
       .enum(["Auto", "InPlace", "Redeploy", "Recommend"])
       .default("Auto")
       .describe(
-        "How a pod gets more. Auto: in place where cluster and pod allow it, otherwise Redeploy. InPlace: never by a restart of the pod. " +
-          "Redeploy: a bigger copy first, then the original goes. Recommend: decide and report, touch nothing.",
+        "How a pod gets more memory. Auto resizes it in place where the cluster and the pod allow it, and redeploys it otherwise. " +
+          "InPlace only resizes in place. Redeploy only replaces pods: the replacement is Ready before the original is removed. " +
+          "Recommend changes nothing and reports what would be done.",
       ),
-    selector: labelSelector()
+    // Bounds what one AppMonitor can take of our memory: every one of them is cached.
+    selector: labelSelector({ maxLabels: 16, maxExpressions: 8, maxValues: 16 })
       .optional()
-      .describe("Only pods with these labels. By default every annotated pod of the namespace."),
+      .describe("Selects pods by label. Defaults to every annotated pod in the namespace."),
     metric: z
       .enum(["WorkingSet", "Usage"])
       .default("WorkingSet")
-      .describe("What counts as used. WorkingSet is what the kubelet goes by; Usage includes page cache."),
+      .describe(
+        "Memory metric to compare with the limit. WorkingSet is what the kubelet uses for eviction; Usage includes the page cache.",
+      ),
     maxMemory: quantity({ min: "1Mi" })
       .optional()
-      .describe("No container gets a higher limit than this. By default only the namespace and the node set bounds."),
+      .describe("Upper bound of the memory limit of each container. Defaults to the bounds set by the namespace and the node."),
     cooldownSeconds: z
       .int()
       .min(0)
       .max(86_400)
       .default(60)
-      .describe("Seconds between two raises of one pod, unless it would run out of memory before that."),
+      .describe("Minimum seconds between two raises of one pod. Ignored if the pod would run out of memory before that."),
     lookaheadSeconds: z
       .int()
       .min(0)
       .max(3_600)
       .default(60)
       .describe(
-        "Act before the threshold if the trend of the last samples reaches the limit within so many seconds. 0: believe no trend at all.",
+        "Raises memory before the threshold is crossed if the recent trend reaches the limit within this many seconds. 0 disables this.",
       ),
     maxRaisesPerHour: z
       .int()
@@ -59,35 +64,35 @@ export const AppMonitor = defineResource({
       .max(20)
       .default(6)
       .describe(
-        "After so many raises of one pod within an hour it is taken for a leak and left alone until this AppMonitor is edited.",
+        "After this many raises of one pod within an hour, memhog reports SuspectedLeak and stops until this AppMonitor is edited.",
       ),
-    paused: z.boolean().default(false).describe("Touch nothing."),
+    paused: z.boolean().default(false).describe("Stops all changes to pods and workloads while true."),
   }),
   status: z.object({
-    pods: count().default(0).describe("Pods that are looked after."),
-    apps: count().default(0).describe("The apps they belong to."),
-    raises: count().default(0).describe("Raises of these apps, ever."),
-    oomKills: count().default(0).describe("Kills for lack of memory that were seen in these apps, ever."),
+    pods: count().default(0).describe("Number of monitored pods."),
+    apps: count().default(0).describe("Number of apps that own the monitored pods."),
+    raises: count().default(0).describe("Total number of raises of these apps."),
+    oomKills: count().default(0).describe("Total number of OOM kills observed in these apps."),
   }),
   conditions: {
     Ready: {
-      True: { Watching: "Memory is being watched." },
+      True: { Watching: "memhog is watching the memory of the selected pods." },
       False: {
-        Paused: "spec.paused is true: nothing is touched.",
-        MetricsUnavailable: "Prometheus does not answer; nothing is done without samples, except after a kill.",
+        Paused: "spec.paused is true; memhog changes nothing.",
+        MetricsUnavailable: "Prometheus does not answer. Until it does, only OOM kills trigger a raise.",
         AmbiguousMonitor: "Another AppMonitor selects the same pods; neither acts on them.",
       },
     },
     Degraded: {
       True: {
-        SuspectedLeak: "An app was raised too often and is left alone.",
-        RaisesFutile: "An app is killed again and again in spite of raises, and is left alone.",
-        Contested: "Somebody takes back the memory that an app is given; it is left alone.",
-        AtCeiling: "An app needs more than a cap allows.",
-        AnotherAutoscaler: "Another autoscaler is in charge of the memory of an app.",
-        Refused: "The API server refuses what should be done.",
+        SuspectedLeak: "An app was raised too often; memhog stopped raising it.",
+        RaisesIneffective: "An app kept being OOM-killed after several raises; memhog stopped raising it.",
+        Contested: "Another client keeps reverting the memory of an app; memhog stopped raising it.",
+        CapReached: "An app needs more memory than a cap allows.",
+        ManagedByAutoscaler: "Another autoscaler manages the memory of an app.",
+        Refused: "The API server rejected a change.",
       },
-      False: { AsExpected: "Nothing stands in the way." },
+      False: { AsExpected: "No app needs attention." },
     },
   },
   columns: [

@@ -1,12 +1,12 @@
-// The words that users write, and those we leave on their objects.
+// Names that people write on their objects, and names that memhog writes on them.
 export const group = "kubedemo.com";
 
-/** On a pod (or in a pod template): "true" asks to be monitored, "false" stops us before the next write. */
+/** On a pod (or in a pod template): "true" asks memhog to monitor it, "false" stops memhog before its next write. */
 export const monitorAnnotation = "app-monitor.kubedemo.com/monitor";
-/** On a bigger copy of a bare pod: the name of the first original, so that copies of copies are still the same app. */
+/** On the larger copy of a bare pod: the name of the first original. Copies of copies still belong to that app. */
 export const appAnnotation = "app-monitor.kubedemo.com/app";
-/** On a bigger copy of a bare pod: the UID of the pod it replaces. A label, so that a copy can be found by it. */
+/** On the larger copy of a bare pod: the UID of the pod it replaces. A label, so that the copy can be selected by it. */
 export const copyOfLabel = "app-monitor.kubedemo.com/copy-of";
 
-/** Under this name we apply fields, and sign Events. */
+/** The field manager of server-side apply, and the reporting controller of Events. */
 export const operatorName = "memhog-operator";

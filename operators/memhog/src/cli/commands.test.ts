@@ -1,27 +1,24 @@
-import { describe, expect, it, vi } from "vitest";
-import { obey } from "./commands.ts";
-import { memhogFlags } from "./flags.ts";
+import { outputOf } from "@memhog/runtime/testing";
+import { describe, expect, it } from "vitest";
+import { program } from "./commands.ts";
 
-/** What a command prints. */
-async function printed(...argv: readonly string[]): Promise<string> {
-  const lines: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
-  await obey(memhogFlags(argv, {}));
-  return lines.join("\n");
-}
+const printed = (...argv: readonly string[]) => outputOf(program, ...argv);
 
 const kindsIn = (yaml: string) => [...yaml.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind);
 
-describe("what an install is made of is printed", () => {
-  it("crd: both definitions", async () =>
+describe("commands that print manifests", () => {
+  it("crd prints both CRDs", async () =>
     expect(kindsIn(await printed("crd"))).toEqual(["CustomResourceDefinition", "CustomResourceDefinition"]));
 
-  it("rbac: Roles alone for a namespace, a ClusterRole for all", async () => {
+  it("rbac prints Roles for a namespace and a ClusterRole for all namespaces", async () => {
     expect(kindsIn(await printed("rbac", "-n", "shop"))).toEqual(["ServiceAccount", "Role", "RoleBinding"]);
     expect(kindsIn(await printed("rbac", "--all-namespaces"))).toContain("ClusterRole");
   });
 
-  it("manifests: everything, once", async () => {
+  it("rbac always includes the permissions for leader election", async () =>
+    expect(await printed("rbac", "-n", "shop")).toContain("leases"));
+
+  it("manifests prints every object once", async () => {
     const own = kindsIn(await printed("manifests"));
     expect(own.filter((kind) => kind === "CustomResourceDefinition")).toHaveLength(2);
     expect(own.filter((kind) => kind === "Deployment")).toHaveLength(1);
@@ -29,16 +26,23 @@ describe("what an install is made of is printed", () => {
     expect(kindsIn(await printed("manifests", "--all-namespaces"))).toContain("ClusterRole");
   });
 
-  it("every command of --help is obeyed, and another is refused by name", async () => {
-    const [, commands = ""] = /Commands[^\n]*\n([\s\S]*?)\n\n/.exec(await printed("--help")) ?? [];
-    expect([...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)).toEqual(["explain", "crd", "rbac", "manifests"]);
+  it("every command in --help exists, and an unknown command is rejected by name", async () => {
+    const commands = [...(await printed("--help")).matchAll(/^ {2}memhog-operator ([a-z]+)/gm)].map(([, name]) => name);
+    expect(commands.toSorted()).toEqual(["crd", "explain", "manifests", "rbac"]);
     await expect(printed("dance")).rejects.toThrow('found "dance"');
   });
 
-  it("what cannot be meant is refused before anything is asked of a cluster", async () => {
+  it("the kubeconfig of --kubeconfig is read, not the default one", async () =>
+    await expect(printed("explain", "web", "-n", "shop", "--kubeconfig", "/nowhere/config")).rejects.toThrow("/nowhere/config"));
+
+  it("invalid arguments are rejected before the cluster is contacted", async () => {
     await expect(printed("explain", "web", "-o", "xml")).rejects.toThrow('--output: expected text or json, found "xml"');
-    await expect(printed("--page-bind-address", "8082")).rejects.toThrow(
-      'like ":8080" or "127.0.0.1:8080", or "0" for none, found "8082"',
+    await expect(printed("crd", "extra")).rejects.toThrow("crd: expected no argument, found extra");
+    await expect(printed("explain")).rejects.toThrow("explain: expected POD, found none");
+    await expect(printed("explain", "web", "-A")).rejects.toThrow("expected one namespace");
+    await expect(printed("rbac", "--prometheus-addr=nowhere")).rejects.toMatchObject({ code: "FLAGS" });
+    await expect(printed("--dashboard-bind-address", "8082")).rejects.toThrow(
+      'like ":8080" or "127.0.0.1:8080", or "0" to disable it, found "8082"',
     );
   });
 });

@@ -1,114 +1,104 @@
-// What the command line asks for: run, explain, or print what an install is made of.
-import {
-  connect,
-  crdOf,
-  type Grant,
-  may,
-  Node,
-  type OperatorOptions,
-  parseAddress,
-  rolesFor,
-  silentLogger,
-  systemEnvironment,
-  toYaml,
-} from "@memhog/runtime";
+// The program: its flags, its commands, and what it checks before it starts.
+import { allow, createClient, FlagError, loadConfig, Node, type OperatorProgram, systemEnvironment } from "@memhog/runtime";
+import { silentLogger } from "@memhog/runtime/concurrency";
+import type { FlagOptions } from "@memhog/runtime/operator";
+import { type Grant, toYaml } from "@memhog/runtime/schema";
+import packageJson from "../../package.json" with { type: "json" };
 import { operatorName } from "../api/names.ts";
-import { explanationText } from "../explain/explanation.ts";
-import { manifests } from "../manifests.ts";
-import { memhogControllers, memhogKinds, memhogOperator } from "../memhog.ts";
+import { memhogControllers, memhogKinds, memhogOptions } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
-import { explainPod } from "./explain.ts";
-import { headersOf, intervalMsOf, type MemhogFlags } from "./flags.ts";
-import { allowed, checkDefinitions, checkRights, checkServer, NotReadyToStartError } from "./preflight.ts";
+import { PrometheusError } from "../observe/prometheus/transport.ts";
+import { explainPod, explanationText } from "./explain.ts";
+import { epilog, flags, headersOf, intervalMsOf, type MemhogFlags } from "./flags.ts";
+import { allowed, checkDefinitions, checkPermissions, checkServer } from "./preflight.ts";
 
-/** Words after the program's name → what is done. Resolves when it is done. */
-export async function obey(flags: MemhogFlags): Promise<void> {
-  const [command, ...rest] = flags.words;
-  if (flags.help !== undefined) return console.log(flags.help);
-  if (command === undefined) return run(flags);
-  if (command === "explain") return explain(flags, rest);
-  if (command === "crd") return console.log(await toYaml(...memhogKinds.map((kind) => crdOf(kind))));
-  if (command === "rbac") return console.log(await toYaml(...rolesOf(flags)));
-  if (command === "manifests") return console.log(await toYaml(...installOf(flags)));
-  throw new NotReadyToStartError(
-    `expected a command: explain, crd, rbac, manifests or none, found ${JSON.stringify(command)} → --help`,
-  );
+export const program: OperatorProgram<typeof flags> = {
+  name: operatorName,
+  description: "Raises a container's memory limit before it is OOM-killed.",
+  version: packageJson.version,
+  resources: memhogKinds,
+  flags,
+  // Never the namespace of a kubeconfig's context: an operator that changes pods should not follow `kubectl config use-context`.
+  defaultNamespaces: ["default"],
+  configure: (flags, options) => optionsFor(flags, prometheusOf(flags), options.namespaces === "all"),
+  prepare: async (flags, options) => {
+    const prometheus = prometheusOf(flags);
+    const nodes = await checkCluster(flags, options, prometheus);
+    return { options: optionsFor(flags, prometheus, nodes), close: () => prometheus.close?.() };
+  },
+  commands: {
+    explain: { args: ["POD"], describe: "explain the current decision for a pod (-o json for scripts)", run: explain },
+    manifests: { describe: "print the YAML that installs the operator in a cluster", run: installYaml },
+  },
+  epilog,
+};
+
+function optionsFor(flags: MemhogFlags, prometheus: PrometheusTransport, nodes: boolean) {
+  const dashboardBindAddress = flags["dashboard-bind-address"];
+  const dashboardAllowedHosts = flags["dashboard-allowed-host"];
+  return memhogOptions({ prometheus, nodes, intervalMs: intervalMsOf(flags), dashboardBindAddress, dashboardAllowedHosts });
 }
 
-async function run(flags: MemhogFlags): Promise<void> {
-  const { own, options } = flags;
-  const pageBindAddress = own["page-bind-address"];
-  if (pageBindAddress !== "0") parseAddress(pageBindAddress); // now, not when the page is to be served
-  const prometheus = prometheusOf(flags);
-  const nodes = await lookBeforeStarting(flags, prometheus);
-  const installCrds = own["install-crds"] ? memhogKinds : [];
-  await memhogOperator({ ...options, installCrds, prometheus, nodes, intervalMs: intervalMsOf(own), pageBindAddress }).run();
-  await prometheus.close?.();
-}
-
-/** What people get wrong is said before anything starts. Returns whether nodes may be read. */
-async function lookBeforeStarting({ own, options }: MemhogFlags, prometheus: PrometheusTransport): Promise<boolean> {
-  await using client = await connect({
-    ...configOf(options),
+/** Reports common setup mistakes before anything starts. Resolves to whether the operator is allowed to read nodes. */
+async function checkCluster(flags: MemhogFlags, options: FlagOptions, prometheus: PrometheusTransport): Promise<boolean> {
+  await using client = createClient({
+    config: await loadConfig(configOf(options)),
     environment: systemEnvironment(),
     rateLimit: { qps: 200, burst: 200 },
   });
   await checkServer(client);
-  if (!own["install-crds"]) await checkDefinitions(client);
-  const nodes = await allowed(client, may(Node, "list"), "list");
-  await checkRights(client, grantsOf(prometheus, nodes), options.namespaces);
+  if (!(flags as { readonly "install-crds"?: boolean })["install-crds"]) await checkDefinitions(client);
+  const nodes = await allowed(client, allow(Node, "list"), "list");
+  const namespaces = options.namespaces === "own" ? ["default"] : options.namespaces;
+  await checkPermissions(client, grantsOf(prometheus, nodes), namespaces);
   return nodes;
 }
 
-async function explain(flags: MemhogFlags, [pod, ...more]: readonly string[]): Promise<void> {
-  const { options, own } = flags;
-  const [namespace, ...others] = options.namespaces === "all" ? [] : options.namespaces;
-  if (!["text", "json", undefined].includes(own.output))
-    throw new NotReadyToStartError(`--output: expected text or json, found ${JSON.stringify(own.output)}`);
-  if (pod === undefined || more.length > 0) throw new NotReadyToStartError("expected one pod: explain POD");
-  if (namespace === undefined || others.length > 0)
-    throw new NotReadyToStartError("expected one namespace: explain POD -n NAMESPACE");
+async function explain([pod = ""]: readonly string[], flags: MemhogFlags, options: FlagOptions): Promise<string> {
+  const [namespace, ...others] = typeof options.namespaces === "string" ? [] : options.namespaces;
+  if (namespace === undefined || others.length > 0) throw new FlagError("expected one namespace: explain POD -n NAMESPACE");
   const prometheus = prometheusOf(flags);
-  const nodes = await lookBeforeStarting(flags, prometheus);
-  // What is asked for is the answer; the log of getting it only on request.
+  const nodes = await checkCluster(flags, options, prometheus);
+  // Only the explanation is printed unless -v is set.
   const log = options.verbosity > 0 ? {} : { log: silentLogger };
   const explanation = await explainPod({ ...configOf(options), ...log, namespace, pod, prometheus, nodes });
   await prometheus.close?.();
-  console.log(own.output === "json" ? JSON.stringify(explanation, null, 2) : explanationText(explanation));
+  return flags.output === "json" ? JSON.stringify(explanation, null, 2) : explanationText(explanation);
 }
 
-function prometheusOf({ own }: MemhogFlags): PrometheusTransport {
-  return httpTransport({
-    address: own["prometheus-addr"],
-    bearerTokenFile: own["prometheus-bearer-token-file"],
-    username: own["prometheus-username"],
-    passwordFile: own["prometheus-password-file"],
-    caFile: own["prometheus-ca-file"],
-    headers: headersOf(own),
-  });
+/** @throws FlagError if the address or a header is malformed */
+function prometheusOf(flags: MemhogFlags): PrometheusTransport {
+  try {
+    return httpTransport({
+      address: flags["prometheus-addr"],
+      bearerTokenFile: flags["prometheus-bearer-token-file"],
+      username: flags["prometheus-username"],
+      passwordFile: flags["prometheus-password-file"],
+      caFile: flags["prometheus-ca-file"],
+      headers: headersOf(flags),
+    });
+  } catch (cause) {
+    if (!(cause instanceof PrometheusError)) throw cause;
+    throw new FlagError(`--prometheus-addr: ${cause.message}`, { cause });
+  }
 }
 
-function configOf({ kubeconfig, context }: MemhogFlags["options"]): Pick<OperatorOptions, "kubeconfig" | "context"> {
+function configOf({ kubeconfig, context }: FlagOptions): Pick<FlagOptions, "kubeconfig" | "context"> {
   return { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
 }
 
-/** What the operator may do: from the controllers themselves, so the two cannot drift. */
 function grantsOf(prometheus: PrometheusTransport, nodes: boolean): readonly Grant[] {
   return memhogControllers({ prometheus, nodes }, systemEnvironment()).controllers.flatMap(({ grants }) => grants);
 }
 
-/** Definitions, rights and the program, as `kubectl apply -k` would have them; for all namespaces on request. */
-function installOf({ options }: MemhogFlags): readonly object[] {
-  const folder = options.namespaces === "all" ? "cluster-wide/" : "operator/";
-  return Object.entries(manifests())
+/** The same as `kubectl apply -k`; for all namespaces with --all-namespaces. */
+async function installYaml(_args: readonly string[], _flags: MemhogFlags, { namespaces }: FlagOptions): Promise<string> {
+  // Loaded on use: a running operator does not need it.
+  const { manifests } = await import("../manifests/manifests.ts");
+  const folder = namespaces === "all" ? "cluster-wide/" : "operator/";
+  const objects = Object.entries(manifests())
     .filter(([path]) => (path.startsWith("crd/") || path.startsWith(folder)) && !path.endsWith("kustomization.yaml"))
-    .flatMap(([, content]) => (typeof content === "string" ? [] : content)); // words are for the folder
-}
-
-function rolesOf(flags: MemhogFlags): readonly object[] {
-  const { namespaces } = flags.options;
-  const wide = namespaces === "all";
-  const namespace = wide ? "default" : (namespaces[0] ?? "default");
-  return rolesFor(grantsOf(prometheusOf(flags), wide), { name: operatorName, namespace, namespaces });
+    .flatMap(([, content]) => (typeof content === "string" ? [] : content));
+  return toYaml(...objects);
 }

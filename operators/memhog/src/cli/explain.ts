@@ -1,15 +1,19 @@
-// memhog-operator explain POD: the same observation and the same decision as the operator's, made here and now, printed and not
-// acted upon. It needs what the operator needs to read, and nothing of the operator itself: it also answers while that is down.
-import { controller, done, type OperatorOptions, operator, type SourceWorld, systemEnvironment } from "@memhog/runtime";
-import { AppMemory } from "../api/app-memory.ts";
+// memhog-operator explain POD: makes the same observation and decision as the operator and prints them without acting. It reads the
+// API server and Prometheus directly, so it works while the operator is down.
+import { controller, done, type OperatorOptions, operator, systemEnvironment } from "@memhog/runtime";
+import type { SourceContext } from "@memhog/runtime/controller";
+import { formatTime } from "@memhog/runtime/objects";
 import { decide } from "../decide/decide.ts";
-import { type Explanation, explanationOf } from "../explain/explanation.ts";
+import { quantityText, readable } from "../model/bytes.ts";
+import type { ObservedApp, Policy } from "../model/observed-app.ts";
+import type { Action, Intent, Plan, Verdict } from "../model/plan.ts";
+import { holdReasons, raiseReasons, waitReasons } from "../model/reasons.ts";
 import { appOf, appRef } from "../observe/app-of.ts";
-import { PodView } from "../observe/kinds.ts";
+import { AppMemoryView, PodView } from "../observe/kinds.ts";
 import { MemoryPoller } from "../observe/memory-poller.ts";
 import { observe } from "../observe/observe.ts";
+import { RaiseTimes } from "../observe/pods.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
-import { RaiseWitness } from "../observe/raise-witness.ts";
 import { watches } from "../observe/watches.ts";
 import { NotReadyToStartError } from "./preflight.ts";
 
@@ -24,29 +28,29 @@ export interface ExplainOptions extends Partial<OperatorOptions> {
 export async function explainPod(options: ExplainOptions): Promise<Explanation> {
   const { namespace, pod, prometheus, nodes, environment = systemEnvironment() } = options;
   const memory = new MemoryPoller({ transport: prometheus });
-  const world = { memory, raises: new RaiseWitness(environment.clock), nodes };
+  const deps = { memory, raises: new RaiseTimes(environment.clock), nodes };
   const { promise, resolve, reject } = Promise.withResolvers<Explanation>();
   const stop = new AbortController();
   let asked = false;
 
-  // A source runs once the caches are right: the moment to ask Prometheus, once, and to look.
+  // A source runs after the caches have synced. It polls Prometheus once and then triggers the decision.
   const source = {
     name: "explain",
-    run: async ({ cached, environment, signal, wake }: SourceWorld) => {
+    run: async ({ cached, environment, signal, enqueue }: SourceContext) => {
       const found = cached.get(PodView, { namespace, name: pod });
       const app = found && appOf(found, cached);
       if (app === undefined) return reject(new NotReadyToStartError(noSuchPod(namespace, pod)));
       await memory.poll({ cached, environment, signal });
       asked = true;
-      wake(appRef(app), "explain");
+      enqueue(appRef(app), "explain");
     },
   };
   const explaining = controller(
-    AppMemory,
-    { name: "explain", watches: watches({ nodes }), sources: [source], reports: false },
+    AppMemoryView,
+    { name: "explain", watches: watches({ nodes }), sources: [source], writesStatus: false },
     async (ref, ctx) => {
-      if (!asked) return done(); // what was listed: nothing is known about memory yet
-      const seen = await observe(ref, ctx, world);
+      if (!asked) return done(); // from the initial list: there are no samples yet
+      const seen = await observe(ref, ctx, deps);
       if (seen?.pods.some(({ name }) => name === pod) && seen.app.namespace === namespace)
         resolve(explanationOf(seen, decide(seen), pod));
       return done();
@@ -58,7 +62,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", leaderElection: false },
   }).run(stop.signal);
   try {
-    return await Promise.race([promise, running.then(() => Promise.reject(new Error("stopped before it could explain")))]);
+    return await Promise.race([promise, running.then(() => Promise.reject(new Error("explain was stopped before it finished")))]);
   } finally {
     stop.abort();
     await running;
@@ -66,5 +70,135 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
 }
 
 function noSuchPod(namespace: string, pod: string): string {
-  return `expected a pod ${pod} in namespace ${namespace}, found none → kubectl get pods -n ${namespace}, or choose with -n`;
+  return `expected a pod ${pod} in namespace ${namespace}, found none → run kubectl get pods -n ${namespace}, or set the namespace with -n`;
+}
+
+/** The decision about one pod and everything it is based on: the output of `explain --output json`. */
+export interface Explanation {
+  readonly pod: string;
+  readonly namespace: string;
+  readonly app: string;
+  readonly monitors: readonly Policy[];
+  readonly verdicts: readonly Verdict[];
+  readonly underWay: readonly Intent[];
+  readonly lastActions: readonly Action[];
+  readonly metrics: ObservedApp["metrics"];
+  readonly summary: Plan["summary"];
+}
+
+export function explanationOf(seen: ObservedApp, plan: Plan, podName: string): Explanation {
+  const { app, policies, metrics } = seen;
+  const ofThisPod = ({ pod }: { readonly pod: { readonly name: string } }) => pod.name === podName;
+  return {
+    pod: podName,
+    namespace: app.namespace,
+    app: `${app.kind}/${app.name}`,
+    monitors: policies,
+    verdicts: plan.verdicts.filter(ofThisPod),
+    underWay: plan.record.intents.filter((intent) => ofThisPod(intent) || intent.method === "Template"),
+    lastActions: plan.record.actions.filter((action) => ofThisPod(action) || action.method !== "InPlace").slice(-10),
+    metrics,
+    summary: plan.summary,
+  };
+}
+
+/** The text output of `explain`: the decision first, then the figures it is based on. */
+export function explanationText(explanation: Explanation): string {
+  const { pod, namespace, app, verdicts } = explanation;
+  return [
+    `Pod ${namespace}/${pod} of ${app}`,
+    `Monitored by ${monitorsText(explanation.monitors)}`,
+    "",
+    ...(verdicts.length === 0 ? [`hold — NotMonitored: ${holdReasons.NotMonitored}`] : verdicts.flatMap(answer)),
+    ...(verdicts.length === 0 ? [] : ["", ...table([heads, ...verdicts.map(row)])]),
+    ...caps(verdicts),
+    ...section("Under way", explanation.underWay.map(intentLine)),
+    ...section("Last actions", explanation.lastActions.map(actionLine)),
+    ...(explanation.metrics.available ? [] : ["", `Prometheus: ${explanation.metrics.problem ?? "no response"}`]),
+  ].join("\n");
+}
+
+const heads = [
+  "CONTAINER",
+  "DECISION",
+  "REASON",
+  "USAGE",
+  "AGE",
+  "LIMIT",
+  "THRESHOLD",
+  "GROWTH",
+  "RUNS OUT IN",
+  "COOLDOWN",
+  "RAISES/H",
+];
+
+function answer({ container, decision }: Verdict): readonly string[] {
+  const words = { ...raiseReasons, ...holdReasons };
+  const what = decision.kind === "raise" ? `raise to ${quantityText(decision.granted.limit)}` : "hold";
+  return [`${container}: ${what} — ${decision.reason}: ${words[decision.reason]}`, `    ${decision.detail}`];
+}
+
+function row({ container, decision, inputs }: Verdict): readonly string[] {
+  const { usage, sampleAgeMs, limit, thresholdBytes, growth, runsOutInMs, cooldownLeftMs, raisesLastHour } = inputs;
+  return [
+    container,
+    decision.kind,
+    decision.reason,
+    usage === undefined ? "none" : readable(usage),
+    span(sampleAgeMs),
+    limit === undefined ? "none" : quantityText(limit),
+    thresholdBytes === undefined ? "-" : readable(thresholdBytes),
+    growth === undefined ? "-" : `${readable(growth)}/s`,
+    span(runsOutInMs),
+    cooldownLeftMs > 0 ? span(cooldownLeftMs) : "over",
+    String(raisesLastHour),
+  ];
+}
+
+function caps(verdicts: readonly Verdict[]): readonly string[] {
+  const lines = verdicts.flatMap(({ container, inputs }) =>
+    inputs.caps.map(({ name, of, most }) => `${container}: ${of} at most ${quantityText(most)} by ${name}`),
+  );
+  return section("Caps, tightest first", lines);
+}
+
+function intentLine({ reason, method, attempt, changes, waiting, atMs }: Intent): string {
+  const waits = waiting === undefined ? "" : `, waiting: ${waiting.reason}: ${waiting.message ?? waitReasons[waiting.reason]}`;
+  return `${formatTime(atMs)}  ${reason}  ${method}  ${changes.map(changeText).join("; ")}  attempt ${attempt}${waits}`;
+}
+
+function actionLine({ atMs, reason, method, outcome, changes, message }: Action): string {
+  const more = message === undefined ? "" : `  ${message}`;
+  return `${formatTime(atMs)}  ${reason}  ${method}  ${changes.map(changeText).join("; ")}  ${outcome}${more}`;
+}
+
+function changeText({ container, from, to, cappedBy }: Intent["changes"][number]): string {
+  const capped = cappedBy === undefined ? "" : ` (capped by ${cappedBy})`;
+  return `${container} ${quantityText(from.limit)} → ${quantityText(to.limit)}${capped}`;
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ["", `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function monitorsText(policies: readonly Policy[]): string {
+  if (policies.length === 0) return "no AppMonitor";
+  return policies.map((policy) => `AppMonitor ${policy.name} (${policyText(policy)})`).join(" and ");
+}
+
+function policyText({ thresholdPercent, multiplier, strategy, paused }: Policy): string {
+  return `at ${thresholdPercent} % × ${multiplier}, ${strategy}${paused ? ", paused" : ""}`;
+}
+
+const span = (ms: number | undefined): string => (ms === undefined ? "-" : `${Math.round(ms / 1000)}s`);
+
+/** A table as kubectl prints it. The first row is the header; all rows have the same length. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("   ")
+      .trimEnd(),
+  );
 }

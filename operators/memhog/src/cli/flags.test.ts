@@ -1,12 +1,14 @@
+import { helpText, parseCommandLine } from "@memhog/runtime/operator";
 import { expect, it } from "vitest";
-import { headersOf, intervalMsOf, memhogFlags } from "./flags.ts";
+import { program } from "./commands.ts";
+import { headersOf, intervalMsOf } from "./flags.ts";
 
-const seeds = ["-v2", "--prometheus-addr=http://localhost:9090", "--kubeconfig=/home/me/.kube/config", "--logtostderr"];
+const documented = ["-v2", "--prometheus-addr=http://localhost:9090", "--kubeconfig=/home/me/.kube/config", "--logtostderr"];
 
-it("the seeds' command line works to the letter", () => {
-  const { options, own } = memhogFlags(seeds, {});
+it("accepts -v2, --prometheus-addr and --kubeconfig", () => {
+  const { options, values } = parseCommandLine(program, documented);
   expect(options).toMatchObject({ verbosity: 2, kubeconfig: "/home/me/.kube/config", namespaces: ["default"] });
-  expect(own["prometheus-addr"]).toBe("http://localhost:9090");
+  expect(values["prometheus-addr"]).toBe("http://localhost:9090");
 });
 
 const namespaces = [
@@ -15,21 +17,21 @@ const namespaces = [
   { name: "else default", argv: [], env: {}, where: ["default"] },
   { name: "all of them on request", argv: ["--all-namespaces"], env: { POD_NAMESPACE: "home" }, where: "all" },
 ];
-it.each(namespaces)("the namespace: $name", ({ argv, env, where }) =>
-  expect(memhogFlags(argv, env).options.namespaces).toEqual(where),
+it.each(namespaces)("namespace: $name", ({ argv, env, where }) =>
+  expect(parseCommandLine(program, argv, env).options.namespaces).toEqual(where),
 );
 
-it("a loop of 15 s is usual, 5 s is the least, and nonsense is refused with what was expected", () => {
-  const intervalOf = (...argv: readonly string[]) => intervalMsOf(memhogFlags(argv, {}).own);
+it("--interval defaults to 15s, accepts at least 5s, and rejects malformed durations", () => {
+  const intervalOf = (...argv: readonly string[]) => intervalMsOf(parseCommandLine(program, argv).values);
   expect([intervalOf(), intervalOf("--interval=5s")]).toEqual([15_000, 5_000]);
   expect(() => intervalOf("--interval=1s")).toThrow("--interval: expected 5s to 300s, found 1s");
   expect(() => intervalOf("--interval=soon")).toThrow('--interval: expected a duration like 15s, found "soon"');
 });
 
-it("headers for Prometheus are name=value; a bad one is refused without being repeated, since it may be a secret", () => {
-  const headers = (...argv: readonly string[]) => headersOf(memhogFlags(argv, {}).own);
+it("--prometheus-header expects name=value and does not print a malformed value, which may be a secret", () => {
+  const headers = (...argv: readonly string[]) => headersOf(parseCommandLine(program, argv).values);
   expect(headers("--prometheus-header=X-Scope-OrgID=a=b")).toEqual({ "X-Scope-OrgID": "a=b" });
   expect(() => headers("--prometheus-header=s3cret")).toThrow(/^(?!.*s3cret)/);
 });
 
-it("help teaches how to begin", () => expect(memhogFlags(["--help"], {}).help).toMatch(/explain POD[\s\S]+To begin with/));
+it("--help explains how to get started", () => expect(helpText(program)).toMatch(/explain POD[\s\S]+Getting started/));

@@ -1,11 +1,13 @@
-// Before the operator starts, what people get wrong most often: no cluster, no definitions, no rights. Each gets one message that
-// says what to do; without this they would see caches that never become ready.
-import { type Client, dynamicKind, type Grant, type KubernetesObject, NotFoundError, TransportError } from "@memhog/runtime";
+// Checks before the operator starts: the API server responds, the CRDs are installed, the required permissions are granted. Without
+// these checks, a setup mistake shows only as caches that never sync.
+import { type Client, dynamicKind, type KubernetesObject, NotFoundError } from "@memhog/runtime";
+import { TransportError } from "@memhog/runtime/client";
+import type { Grant } from "@memhog/runtime/schema";
 import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { operatorName } from "../api/names.ts";
 
-/** Something the user has to do first; the message says what. */
+/** A setup step is missing. The message says which. */
 export class NotReadyToStartError extends Error {
   readonly code = "MEMHOG_NOT_READY_TO_START";
   override readonly name = "NotReadyToStartError";
@@ -18,20 +20,20 @@ export async function checkServer(client: Client): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof TransportError)) throw cause;
     throw new NotReadyToStartError(
-      `expected an answer from the API server, found: ${cause.message}\n→ check --kubeconfig and --context, or try: kubectl version`,
+      `expected a response from the API server, found: ${cause.message}\n→ check --kubeconfig and --context, or run: kubectl version`,
       { cause },
     );
   }
 }
 
-/** @throws NotReadyToStartError if the kinds are not there */
+/** @throws NotReadyToStartError if a CRD is not installed */
 export async function checkDefinitions(client: Client): Promise<void> {
   const served = await Promise.all([AppMonitor, AppMemory].map(async (kind) => [kind.kind, await client.discovery.serves(kind)]));
   const missing = served.filter(([, there]) => !there).map(([kind]) => kind);
   if (missing.length === 0) return;
   throw new NotReadyToStartError(
-    `expected the cluster to know AppMonitor and AppMemory, found no ${missing.join(" and no ")}\n` +
-      `→ start once with --install-crds, or apply them: ${operatorName} crd | kubectl apply -f -`,
+    `expected the CRDs of AppMonitor and AppMemory, found no ${missing.join(" and no ")}\n` +
+      `→ start once with --install-crds, or run: ${operatorName} crd | kubectl apply -f -`,
   );
 }
 
@@ -48,7 +50,7 @@ const SelfSubjectAccessReview = dynamicKind<AccessReview>({
   namespaced: false,
 });
 
-/** May we do this, there? No namespace: everywhere. */
+/** @param namespace All namespaces if undefined. */
 export async function allowed(client: Client, grant: Grant, verb: string, namespace?: string): Promise<boolean> {
   const { group, version, plural: resource } = grant.kind;
   const { subresource } = grant;
@@ -64,14 +66,14 @@ export async function allowed(client: Client, grant: Grant, verb: string, namesp
     const review = await client.create(SelfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } });
     return review.status?.allowed === true;
   } catch (error) {
-    // Where rights are not a thing that can be asked for (our simulator), everyone may do everything.
+    // A server without access reviews (the simulator) has no authorization.
     if (error instanceof NotFoundError) return true;
     throw error;
   }
 }
 
-/** Without these nothing works: what is read through caches. @throws NotReadyToStartError that names what is missing */
-export async function checkRights(
+/** Checks `list` and `watch` on every cached kind. @throws NotReadyToStartError that names the missing permissions */
+export async function checkPermissions(
   client: Client,
   grants: readonly Grant[],
   namespaces: readonly string[] | "all",
@@ -91,7 +93,7 @@ export async function checkRights(
   const missing = answers.filter(({ yes }) => !yes).map(({ right }) => right);
   if (missing.length === 0) return;
   throw new NotReadyToStartError(
-    `expected to be allowed what the operator needs, found these rights missing:\n${missing.map((right) => `    ${right}\n`).join("")}` +
-      `→ somebody with more rights applies: ${operatorName} rbac${namespaces === "all" ? " --all-namespaces" : ""} | kubectl apply -f -`,
+    `expected permission to list and watch every kind the operator uses, found these missing:\n${missing.map((right) => `    ${right}\n`).join("")}` +
+      `→ a cluster administrator can grant them: ${operatorName} rbac${namespaces === "all" ? " --all-namespaces" : ""} | kubectl apply -f -`,
   );
 }

@@ -1,33 +1,40 @@
 // The table in the comment of caps.ts, line by line; and D5: what the namespace allows is known before anything is tried.
 import { describe, expect, it } from "vitest";
-import { mib, readable } from "../model/bytes.ts";
-import { aContainerSeen, aNode, anApp, anIntent, aPodSeen, aPolicy, aRecord } from "../model/seen.fixture.ts";
-import type { AppSeen, NamespaceLimits, PodSeen, QuotaSeen, RangeSeen } from "../model/seen.ts";
-import { inputsFor } from "./verdict.fixture.ts";
+import { bytes, mib, quantityText, readable } from "../model/bytes.ts";
+import { aNode, anApp, anIntent, anObservedContainer, anObservedPod, aPolicy, aRecord } from "../model/observed-app.fixture.ts";
+import type {
+  NamespaceLimits,
+  ObservedApp,
+  ObservedContainer,
+  ObservedLimitRange,
+  ObservedPod,
+  ObservedQuota,
+} from "../model/observed-app.ts";
+import { decisionOf, inputsFor } from "./verdict.fixture.ts";
 import { verdictsOn } from "./verdict.ts";
 
-const range = (different: Partial<RangeSeen>): NamespaceLimits => ({
+const range = (different: Partial<ObservedLimitRange>): NamespaceLimits => ({
   ranges: [{ name: "small", per: "Container", max: undefined, maxRatio: undefined, ...different }],
   quotas: [],
 });
-const quota = (different: Partial<QuotaSeen>): NamespaceLimits => ({
+const quota = (different: Partial<ObservedQuota>): NamespaceLimits => ({
   ranges: [],
   quotas: [{ name: "team", of: "limits", hard: mib(10_240), used: mib(9_728), ...different }],
 });
-const sidecar = aContainerSeen({ name: "proxy", sidecar: true, limit: mib(300), request: mib(100) });
-const guaranteed = (pod: Partial<PodSeen>) =>
-  aPodSeen({ qos: "Guaranteed", containers: [aContainerSeen({ limit: mib(384), request: mib(384) })], ...pod });
+const sidecar = anObservedContainer({ name: "proxy", sidecar: true, limit: mib(300), request: mib(100) });
+const guaranteed = (pod: Partial<ObservedPod>) =>
+  anObservedPod({ qos: "Guaranteed", containers: [anObservedContainer({ limit: mib(384), request: mib(384) })], ...pod });
 
 const had = { limit: mib(384), request: mib(384) };
 
-const cases: readonly { readonly name: string; readonly seen: Partial<AppSeen>; readonly cap: string }[] = [
+const cases: readonly { readonly name: string; readonly seen: Partial<ObservedApp>; readonly cap: string }[] = [
   { name: "maxMemory", seen: { policies: [aPolicy({ maxMemory: mib(600) })] }, cap: "maxMemory: limit 600Mi" },
   { name: "a LimitRange per container", seen: { limits: range({ max: mib(1024) }) }, cap: "LimitRange/small: limit 1024Mi" },
   {
     name: "a LimitRange per pod leaves what the sidecar does not have",
     seen: {
       limits: range({ per: "Pod", max: mib(1024) }),
-      pods: [aPodSeen({ containers: [aContainerSeen(), sidecar] })],
+      pods: [anObservedPod({ containers: [anObservedContainer(), sidecar] })],
     },
     cap: "LimitRange/small: limit 724Mi",
   },
@@ -49,7 +56,7 @@ const cases: readonly { readonly name: string; readonly seen: Partial<AppSeen>; 
   { name: "the node, for the limit", seen: {}, cap: "Node/n1: limit 16Gi" },
   {
     name: "the node, for the request beside a sidecar's",
-    seen: { pods: [aPodSeen({ containers: [aContainerSeen(), sidecar], node: aNode({ allocatable: mib(1_000) }) })] },
+    seen: { pods: [anObservedPod({ containers: [anObservedContainer(), sidecar], node: aNode({ allocatable: mib(1_000) }) })] },
     cap: "Node/n1: request 900Mi",
   },
   {
@@ -80,13 +87,13 @@ it("names the tightest first", () => {
 });
 
 it("knows no node before the pod has one", () => {
-  expect(capsFor(anApp({ pods: [aPodSeen({ node: undefined })] }))).toEqual([]);
+  expect(capsFor(anApp({ pods: [anObservedPod({ node: undefined })] }))).toEqual([]);
 });
 
 describe("room that is spoken for", () => {
-  const two = (different: Partial<AppSeen>) => anApp({ pods: [hot("pod-1"), hot("pod-2")], limits: quota({}), ...different });
+  const two = (different: Partial<ObservedApp>) => anApp({ pods: [hot("pod-1"), hot("pod-2")], limits: quota({}), ...different });
   const hot = (uid: string) =>
-    aPodSeen({ uid, name: uid, containers: [aContainerSeen({ samples: [{ bytes: mib(380), ageMs: 1_000 }] })] });
+    anObservedPod({ uid, name: uid, containers: [anObservedContainer({ samples: [{ bytes: mib(380), ageMs: 1_000 }] })] });
 
   it("is not granted twice in one pass: 512Mi are left, the first gets 384Mi of them, the second 128Mi", () => {
     const granted = verdictsOn(two({})).map(({ decision }) => decision.kind === "raise" && readable(decision.granted.limit));
@@ -114,6 +121,104 @@ describe("room that is spoken for", () => {
   });
 });
 
-function capsFor(seen: AppSeen): readonly string[] {
+function capsFor(seen: ObservedApp): readonly string[] {
   return inputsFor(seen).caps.map(({ name, of, most }) => `${name}: ${of} ${readable(most)}`);
+}
+
+// The table in the comment of grant.ts, line by line: a container of 256Mi/384Mi that uses 380 MiB, and johnny-cache.
+
+const requests300: NamespaceLimits = {
+  ranges: [],
+  quotas: [{ name: "team", of: "requests", hard: mib(1_000), used: mib(956) }],
+};
+const ratio = (different: Partial<ObservedLimitRange>): readonly ObservedLimitRange[] => [
+  { name: "ratio", per: "Container", max: undefined, maxRatio: 2, ...different },
+];
+const hot = (container: Partial<ObservedContainer> = {}, pod: Partial<ObservedPod> = {}) => [
+  anObservedPod({ containers: [anObservedContainer({ samples: [{ bytes: mib(380), ageMs: 1_000 }], ...container })], ...pod }),
+];
+const asGuaranteed = { request: mib(384) };
+
+const grantCases: readonly { readonly name: string; readonly seen: Partial<ObservedApp>; readonly gives: string }[] = [
+  { name: "all of it without a cap", seen: {}, gives: "512Mi/768Mi" },
+  {
+    name: "as much as maxMemory allows, the request in proportion",
+    seen: { policies: [aPolicy({ maxMemory: mib(600) })] },
+    gives: "400Mi/600Mi by maxMemory",
+  },
+  {
+    name: "whole MiB of a cap that is not whole",
+    seen: { policies: [aPolicy({ maxMemory: bytes(500_000_000) })] },
+    gives: "317Mi/476Mi by maxMemory",
+  },
+  {
+    name: "the whole limit where only the request is capped",
+    seen: { limits: requests300 },
+    gives: "300Mi/768Mi by ResourceQuota/team",
+  },
+  {
+    name: "no more limit than its ratio to the request may be",
+    seen: { limits: { ...requests300, ranges: ratio({}) } },
+    gives: "300Mi/600Mi by LimitRange/ratio",
+  },
+  {
+    name: "no more limit than the ratio of the sums over the pod may be",
+    seen: { limits: { ...requests300, ranges: ratio({ per: "Pod" }) } },
+    gives: "300Mi/600Mi by LimitRange/ratio",
+  },
+  {
+    name: "all of it where both grow alike and the ratio stays",
+    seen: { limits: { quotas: [], ranges: ratio({}) } },
+    gives: "512Mi/768Mi",
+  },
+  {
+    name: "request and limit as one for Guaranteed",
+    seen: { pods: hot(asGuaranteed, { qos: "Guaranteed", node: aNode({ allocatable: mib(1_000), requested: mib(884) }) }) },
+    gives: "500Mi/500Mi by Node/n1",
+  },
+  {
+    name: "not more than the node has, though Kubernetes would allow it",
+    seen: { pods: hot({}, { node: aNode({ allocatable: mib(512), requested: mib(256) }) }) },
+    gives: "341Mi/512Mi by Node/n1",
+  },
+  { name: "nothing for less than 2 %", seen: { policies: [aPolicy({ maxMemory: mib(388) })] }, gives: "CapReached by maxMemory" },
+  { name: "something from 2 % on", seen: { policies: [aPolicy({ maxMemory: mib(392) })] }, gives: "261Mi/392Mi by maxMemory" },
+  {
+    name: "nothing under a cap below what it has",
+    seen: { policies: [aPolicy({ maxMemory: mib(100) })] },
+    gives: "CapReached by maxMemory",
+  },
+  {
+    name: "a step as small as the multiplier asks for",
+    seen: { policies: [aPolicy({ multiplier: 1.01 })] },
+    gives: "259Mi/388Mi",
+  },
+  { name: "half as much again for 1.5", seen: { policies: [aPolicy({ multiplier: 1.5 })] }, gives: "384Mi/576Mi" },
+  { name: "the limit alone where there is no request", seen: { pods: hot({ request: undefined }) }, gives: "none/768Mi" },
+  {
+    name: "nothing beyond what can be counted",
+    seen: {
+      pods: hot(
+        { limit: bytes(2 ** 52), request: mib(1), samples: [{ bytes: bytes(2 ** 52), ageMs: 1_000 }] },
+        { node: undefined },
+      ),
+    },
+    gives: "CapReached by the largest number",
+  },
+];
+
+it.each(grantCases)("D5: grants $name", ({ seen, gives }) => expect(granted(anApp({ pods: hot(), ...seen }))).toBe(gives));
+
+it("says what was wanted where nothing can be granted", () => {
+  const decision = decisionOf(anApp({ pods: hot(), policies: [aPolicy({ maxMemory: mib(384) })] }));
+  expect(decision).toMatchObject({ kind: "hold", wanted: { limit: mib(768), request: mib(512) }, cap: "maxMemory" });
+  expect(decision.detail).toBe("380Mi of 384Mi are used: 99.0 %, the threshold is 75 %; maxMemory leaves no more than 384Mi");
+});
+
+function granted(seen: ObservedApp): string {
+  const decision = decisionOf(seen);
+  if (decision.kind === "hold") return `${decision.reason} by ${decision.cap}`;
+  const { request, limit } = decision.granted;
+  const by = decision.cappedBy === undefined ? "" : ` by ${decision.cappedBy}`;
+  return `${request === undefined ? "none" : quantityText(request)}/${quantityText(limit)}${by}`;
 }

@@ -1,5 +1,6 @@
-// The most that anybody allows a container: its AppMonitor, the namespace, the node. Kubernetes checks the namespace's part
-// itself, but only by refusing; and it does not check a limit against the node at all: 900Gi on a node of 24 is accepted.
+// Caps: the most memory that the AppMonitor, the namespace and the node allow a container, and how much of a raise they leave.
+// Kubernetes rejects what the namespace does not allow, but it does not check a limit against the node: 900Gi on a node of 24Gi is
+// accepted.
 //
 // A container of 256Mi/384Mi that wants 512Mi/768Mi:
 //
@@ -9,79 +10,196 @@
 //   LimitRange per pod, max 1Gi, a sidecar has 300Mi     limit 724Mi          1024 − 300
 //   ResourceQuota limits.memory, 9.5Gi of 10Gi used      limit 896Mi          384 + 512: what it has is among what is used
 //   ResourceQuota requests.memory, all of it used        request 256Mi        256 + 0; the limit is free to grow
-//   Node of 16Gi                                         limit 16384Mi        more than the node has is no memory, only a promise
-//   the same, Guaranteed 384Mi, 15.9Gi requested         request 486.4Mi      384 + 102.4: its request must follow at once
+//   Node of 16Gi                                         limit 16384Mi        the node has no more
+//   the same, Guaranteed 384Mi, 15.9Gi requested         request 486.4Mi      384 + 102.4: its request grows with it
 //
-// The node is that of the present pod. A redeployed pod may land on a larger one; we do not count on it.
-// maxLimitRequestRatio is no fixed number of bytes, but a bond between the two: grant.ts keeps it.
-import { type Bytes, bytes } from "../model/bytes.ts";
-import type { Cap } from "../model/plan.ts";
-import type { NodeSeen, PodSeen, QuotaSeen, RangeSeen } from "../model/seen.ts";
-import type { Looked } from "./facts.ts";
-import { resizesInPlace } from "./in-place-able.ts";
-import type { Promised } from "./promised.ts";
+// The node is that of the present pod. A redeployed pod may get a larger one, but that is not certain.
+// maxLimitRequestRatio is not a number of bytes; grantOf() applies it.
+import { type Bytes, bytes, floorToMiB, larger, MiB, smaller } from "../model/bytes.ts";
+import {
+  type ObservedApp,
+  type ObservedContainer,
+  type ObservedLimitRange,
+  type ObservedNode,
+  type ObservedPod,
+  type ObservedQuota,
+  resizesInPlace,
+} from "../model/observed-app.ts";
+import type { Cap, Memory } from "../model/plan.ts";
+import type { Candidate, Facts } from "./facts.ts";
 
 type Field = Cap["of"];
 
-/** The tightest first. */
-export function capsOn(looked: Looked, maxMemory: Bytes | undefined): readonly Cap[] {
-  const { limits } = looked.seen;
-  const { node } = looked.pod;
+/** The lowest first. */
+export function capsOn(candidate: Candidate, maxMemory: Bytes | undefined): readonly Cap[] {
+  const { limits } = candidate.seen;
+  const { node } = candidate.pod;
   const all = [
     ...(maxMemory === undefined ? [] : [cap("maxMemory", "limit", maxMemory)]),
-    ...limits.ranges.flatMap((range) => byRange(range, looked)),
-    ...limits.quotas.flatMap((quota) => byQuota(quota, looked)),
-    ...(node === undefined ? [] : byNode(node, looked)),
+    ...limits.ranges.flatMap((range) => byRange(range, candidate)),
+    ...limits.quotas.flatMap((quota) => byQuota(quota, candidate)),
+    ...(node === undefined ? [] : byNode(node, candidate)),
   ];
   return all.toSorted((a, b) => a.most - b.most);
 }
 
-function byRange({ name, per, max }: RangeSeen, looked: Looked): readonly Cap[] {
+function byRange({ name, per, max }: ObservedLimitRange, candidate: Candidate): readonly Cap[] {
   if (max === undefined) return [];
-  return [cap(`LimitRange/${name}`, "limit", per === "Container" ? max : max - ofOthers(looked, "limit"))];
+  return [cap(`LimitRange/${name}`, "limit", per === "Container" ? max : max - ofOthers(candidate, "limit"))];
 }
 
-function byQuota({ name, of, hard, used }: QuotaSeen, looked: Looked): readonly Cap[] {
+function byQuota({ name, of, hard, used }: ObservedQuota, candidate: Candidate): readonly Cap[] {
   const field = of === "limits" ? "limit" : "request";
-  const has = looked.container[field];
+  const has = candidate.container[field];
   if (has === undefined) return [];
-  return [cap(`ResourceQuota/${name}`, field, has + hard - used - sum(spokenFor(looked), field))];
+  return [cap(`ResourceQuota/${name}`, field, has + hard - used - sum(reservedForOthers(candidate), field))];
 }
 
-function byNode(node: NodeSeen, looked: Looked): readonly Cap[] {
+function byNode(node: ObservedNode, candidate: Candidate): readonly Cap[] {
   const name = `Node/${node.name}`;
-  const { pod, container } = looked;
+  const { pod, container } = candidate;
   const limit = cap(name, "limit", node.allocatable);
   if (container.request === undefined) return [limit];
-  // Kubernetes 1.36 refuses requests above allocatable; before, they are infeasible.
-  if (!needsRoomNow(looked)) return [limit, cap(name, "request", node.allocatable - ofOthers(looked, "request"))];
-  const elsewhere = spokenFor(looked).filter((each) => each.node === pod.node?.name);
+  // Kubernetes 1.36 rejects requests above allocatable; before, they are infeasible.
+  if (!needsRoomNow(candidate)) return [limit, cap(name, "request", node.allocatable - ofOthers(candidate, "request"))];
+  const elsewhere = reservedForOthers(candidate).filter((each) => each.node === pod.node?.name);
   const free = node.allocatable - node.requested - sum(elsewhere, "request");
   return [limit, cap(name, "request", container.request + free)];
 }
 
 /**
- * The request of a Guaranteed pod grows with its limit, on this very node, and so may that of a pod for which limit ÷ request is
- * bounded. That of others follows when there is room.
+ * The request of a Guaranteed pod grows together with its limit, and so may that of a pod with a bounded limit ÷ request. Requests
+ * of other pods follow when the node has room.
  */
-function needsRoomNow({ seen, pod, container }: Looked): boolean {
+function needsRoomNow({ seen, pod, container }: Candidate): boolean {
   const together = pod.qos === "Guaranteed" || seen.limits.ranges.some(({ maxRatio }) => maxRatio !== undefined);
   return together && resizesInPlace(seen, pod, container);
 }
 
-/** What the other containers of the pod have, and were promised. */
-export function ofOthers(looked: Looked, field: Field): number {
-  const { pod, container } = looked;
+/** What the other containers of the pod have, with their reservations. */
+function ofOthers(candidate: Candidate, field: Field): number {
+  const { pod, container } = candidate;
   const others = pod.containers.filter(({ name }) => name !== container.name);
-  const promised = spokenFor(looked).filter(({ uid }) => uid === pod.uid);
-  return others.reduce((total, each) => total + (each[field] ?? 0), 0) + sum(promised, field);
+  const reserved = reservedForOthers(candidate).filter(({ uid }) => uid === pod.uid);
+  return others.reduce((total, each) => total + (each[field] ?? 0), 0) + sum(reserved, field);
 }
 
-/** What a container was promised itself does not stand in its own way. */
-function spokenFor({ promised, pod, container }: { promised: readonly Promised[]; pod: PodSeen; container: { name: string } }) {
-  return promised.filter((each) => each.uid !== pod.uid || each.container !== container.name);
+/** Reservations of others: its own do not limit a container. */
+function reservedForOthers({
+  reserved,
+  pod,
+  container,
+}: {
+  reserved: readonly Reservation[];
+  pod: ObservedPod;
+  container: { name: string };
+}) {
+  return reserved.filter((each) => each.uid !== pod.uid || each.container !== container.name);
 }
 
-const sum = (promised: readonly Promised[], field: Field) => promised.reduce((total, each) => total + each[field], 0);
+const sum = (reserved: readonly Reservation[], field: Field) => reserved.reduce((total, each) => total + each[field], 0);
 
 const cap = (name: string, of: Field, most: number): Cap => ({ name, of, most: bytes(Math.max(0, Math.floor(most))) });
+
+// Reserved room. A raise that was decided but is not in the spec yet is neither in the `used` of a quota nor in the requests of a
+// node, and the next container must not be granted the same room again.
+
+export interface Reservation {
+  readonly uid: string;
+  readonly container: string;
+  readonly node: string | undefined;
+  /** Bytes beyond the spec. */
+  readonly limit: number;
+  readonly request: number;
+}
+
+export function reservationOf(pod: ObservedPod, container: ObservedContainer, to: Memory): Reservation {
+  return {
+    uid: pod.uid,
+    container: container.name,
+    node: pod.node?.name,
+    limit: Math.max(0, to.limit - (container.limit ?? 0)),
+    request: Math.max(0, (to.request ?? 0) - (container.request ?? 0)),
+  };
+}
+
+/** Reservations of the open intents. Only in place: new pods of a template or a copy are admitted by the API server. */
+export function reservationsIn(seen: ObservedApp): readonly Reservation[] {
+  return seen.record.intents
+    .filter(({ method }) => method === "InPlace")
+    .flatMap((intent) => {
+      const pod = seen.pods.find(({ uid }) => uid === intent.pod.uid);
+      return intent.changes.flatMap(({ container: name, to }) => {
+        const container = pod?.containers.find((each) => each.name === name);
+        return pod && container ? [reservationOf(pod, container, to)] : [];
+      });
+    });
+}
+
+// Grants: as much of a raise as all caps allow, rounded down to whole MiB, and the cap that reduced it. A grant never lowers anything.
+//
+// 256Mi/384Mi wants 512Mi/768Mi (request/limit):
+//
+//   caps                                granted         by
+//   none                                512Mi/768Mi
+//   maxMemory 600Mi                     400Mi/600Mi     maxMemory: the request keeps its proportion
+//   quota leaves the request 300Mi      300Mi/768Mi     ResourceQuota/team: the limit may grow all the same
+//   the same, limit ÷ request ≤ 2       300Mi/600Mi     LimitRange/ratio
+//   maxMemory 388Mi                     nothing         maxMemory: 4Mi are less than 2 % of 384Mi, not worth a write
+//
+// Guaranteed, 384Mi/384Mi: the node has room for 500Mi → 500Mi/500Mi by Node/n1; request and limit stay equal.
+
+export interface Grant {
+  readonly granted: Memory;
+  readonly cappedBy?: string;
+}
+
+export function grantOf(facts: Facts, wanted: Memory): Grant {
+  const { has, caps, pod } = facts;
+  const asOne = pod.qos === "Guaranteed";
+  const limit = under(
+    caps.find(({ of }) => of === "limit" || asOne),
+    wanted.limit,
+    has.limit,
+  );
+  if (wanted.request === undefined || has.request === undefined)
+    return grant({ limit: limit.most, request: has.request }, limit.by);
+  if (asOne) return grant({ limit: limit.most, request: limit.most }, limit.by);
+  const share = inProportion(wanted.request, limit.most, wanted.limit);
+  const request = under(
+    caps.find(({ of }) => of === "request"),
+    larger(share, has.request),
+    has.request,
+  );
+  const bond = under(tightestRatio(facts, request.most), limit.most, has.limit);
+  return grant({ limit: bond.most, request: smaller(request.most, bond.most) }, bond.by ?? limit.by ?? request.by);
+}
+
+/** A smaller raise is not worth a write and a possible restart, if a cap made it so small. A small memMultiplier is respected. */
+export function isWorthwhile({ granted, cappedBy }: Grant, has: Memory): boolean {
+  const more = granted.limit - has.limit;
+  return cappedBy === undefined ? more > 0 : more >= Math.max(MiB, has.limit * 0.02);
+}
+
+const grant = (granted: Memory, by: string | undefined): Grant => (by === undefined ? { granted } : { granted, cappedBy: by });
+
+function under(cap: Cap | undefined, wanted: Bytes, has: Bytes): { readonly most: Bytes; readonly by?: string } {
+  if (cap === undefined || cap.most >= wanted) return { most: wanted };
+  return { most: larger(floorToMiB(cap.most), has), by: cap.name };
+}
+
+function inProportion(request: Bytes, limit: Bytes, ofLimit: Bytes): Bytes {
+  return limit >= ofLimit ? request : floorToMiB((request * limit) / ofLimit);
+}
+
+/** maxLimitRequestRatio as a cap for this request: per container, or for the sums over the pod. */
+function tightestRatio(facts: Facts, request: Bytes): Cap | undefined {
+  return facts.seen.limits.ranges
+    .flatMap(({ name, per, maxRatio }) => {
+      if (maxRatio === undefined) return [];
+      const most =
+        per === "Container" ? request * maxRatio : (request + ofOthers(facts, "request")) * maxRatio - ofOthers(facts, "limit");
+      return [{ name: `LimitRange/${name}`, of: "limit" as const, most: floorToMiB(most) }];
+    })
+    .toSorted((a, b) => a.most - b.most)[0];
+}

@@ -1,29 +1,44 @@
 // The roads from end to end, in the small world of plan/world.fixture.ts, and the promises that hold whatever road is taken.
 import { expect, it } from "vitest";
 import { mib } from "../model/bytes.ts";
-import type { Policy } from "../model/policy.ts";
-import { aContainerSeen, anApp, aPodSeen, aPolicy, hpa, hungry, underWay, vpa } from "../model/seen.fixture.ts";
-import type { AppKind, AppSeen, PodSeen } from "../model/seen.ts";
+import {
+  anAction,
+  anApp,
+  anAppWith,
+  anObservedContainer,
+  anObservedPod,
+  aPolicy,
+  aRecord,
+  aTemplate,
+  hpa,
+  hungry,
+  now,
+  samplesOf,
+  underWay,
+  vpa,
+} from "../model/observed-app.fixture.ts";
+import type { AppKind, ObservedApp, ObservedPod, Policy } from "../model/observed-app.ts";
 import { decide } from "./decide.ts";
-import { pass, runToEnd } from "./plan/run.fixture.ts";
+import { pass, runToEnd } from "./world.fixture.ts";
 
-const hungryPod = (different: Partial<PodSeen> = {}) => aPodSeen({ containers: [aContainerSeen(hungry)], ...different });
-const guaranteed = hungryPod({ qos: "Guaranteed", containers: [aContainerSeen({ ...hungry, request: mib(384) })] });
+const hungryPod = (different: Partial<ObservedPod> = {}) =>
+  anObservedPod({ containers: [anObservedContainer(hungry)], ...different });
+const guaranteed = hungryPod({ qos: "Guaranteed", containers: [anObservedContainer({ ...hungry, request: mib(384) })] });
 const old = { inPlace: false, resizeAfterOomKill: false };
 
 interface Wish {
   readonly kind?: AppKind;
   readonly policy?: Partial<Policy>;
-  readonly pods?: readonly PodSeen[];
-  readonly app?: Partial<AppSeen>;
+  readonly pods?: readonly ObservedPod[];
+  readonly app?: Partial<ObservedApp>;
 }
 
-function world({ kind = "Deployment", policy = {}, pods = [hungryPod()], app = {} }: Wish = {}): AppSeen {
+function world({ kind = "Deployment", policy = {}, pods = [hungryPod()], app = {} }: Wish = {}): ObservedApp {
   const template = kind === "Pod" || kind === "Job" || kind === "Other" ? { template: undefined } : {};
   return anApp({ app: { kind, namespace: "demo", name: "memhog" }, policies: [aPolicy(policy)], pods, ...template, ...app });
 }
 
-const roads: readonly (Wish & { readonly name: string; readonly effects: readonly string[] })[] = [
+const methods: readonly (Wish & { readonly name: string; readonly effects: readonly string[] })[] = [
   { name: "Auto resizes in place: the limits first, then the requests", effects: ["resize limits", "resize requests"] },
   { name: "a Guaranteed pod gets both together", pods: [guaranteed], effects: ["resize both"] },
   { name: "a bare pod is resized in place too", kind: "Pod", effects: ["resize limits", "resize requests"] },
@@ -52,10 +67,10 @@ const roads: readonly (Wish & { readonly name: string; readonly effects: readonl
   { name: "two AppMonitors: none acts (F2)", app: { policies: [aPolicy(), aPolicy({ name: "b", uid: "b" })] }, effects: [] },
   { name: "a VPA has the memory for itself (F1)", app: vpa, effects: [] },
 ];
-it.each(roads)("$name", ({ effects, ...wish }) => expect(runToEnd(world(wish)).effects).toEqual(effects));
+it.each(methods)("$name", ({ effects, ...wish }) => expect(runToEnd(world(wish)).effects).toEqual(effects));
 
 it("C1: a crash before, during or after any write ends in the same world, with the same number of effects", () => {
-  for (const { name, effects, ...wish } of roads) {
+  for (const { name, effects, ...wish } of methods) {
     const end = runToEnd(world(wish));
     for (let at = 0; at < 8; at++) {
       for (const writes of [0, 1, 2]) {
@@ -67,8 +82,8 @@ it("C1: a crash before, during or after any write ends in the same world, with t
   }
 });
 
-function shape(seen: AppSeen) {
-  const size = ({ name, containers, ready }: PodSeen) => ({
+function shape(seen: ObservedApp) {
+  const size = ({ name, containers, ready }: ObservedPod) => ({
     name,
     ready,
     sizes: containers.map(({ limit, request }) => [limit, request]),
@@ -79,19 +94,19 @@ function shape(seen: AppSeen) {
     template: seen.template?.containers,
     learned: learned.map(({ container, limit, request }) => [container, limit, request]),
     intents,
-    actions: actions.map(({ road, changes, outcome }) => [road, changes, outcome]),
+    actions: actions.map(({ method, changes, outcome }) => [method, changes, outcome]),
     raises,
   };
 }
 
-it("the seeds' 256Mi/384Mi becomes 512Mi/768Mi, and new pods of the app are to start with it", () => {
+it("the sample's 256Mi/384Mi becomes 512Mi/768Mi, and new pods of the app are to start with it", () => {
   const { world: end } = runToEnd(world());
   expect(end.pods[0]?.containers[0]).toMatchObject({ limit: mib(768), request: mib(512) });
   expect(end.record).toMatchObject({
     raises: 1,
     intents: [],
     learned: [{ container: "memhog", limit: mib(768), request: mib(512) }],
-    actions: [{ outcome: "Applied", road: "InPlace" }],
+    actions: [{ outcome: "Applied", method: "InPlace" }],
   });
 });
 
@@ -107,7 +122,7 @@ it("E1: a settled world decides the same for a hundred passes, and the record do
 
 it("E4: paused in the middle of a replacement, nothing is done and the intent stays as it is", () => {
   const bare = pass({ world: world({ kind: "Pod", policy: { strategy: "Redeploy" } }), effects: [] }).world;
-  const paused: AppSeen = {
+  const paused: ObservedApp = {
     ...bare,
     policies: [aPolicy({ paused: true })],
     pods: bare.pods.map((pod) => ({ ...pod, ready: true })),
@@ -137,5 +152,78 @@ it("L1: two leaders make the same intents, whatever their clocks say", () => {
 it("an intent of before a switch to Recommend does not begin any more", () => {
   const plan = decide(world({ policy: { strategy: "Recommend" }, app: underWay() }));
   expect(plan.commands).toEqual([]);
-  expect(plan.settled).toMatchObject([{ outcome: "Abandoned", detail: "the strategy is Recommend now" }]);
+  expect(plan.settled).toMatchObject([{ outcome: "Abandoned", message: "the strategy is Recommend now" }]);
+});
+
+// The state of an app in one word.
+
+const to384 = [
+  { container: "memhog", from: { limit: mib(200), request: undefined }, to: { limit: mib(384), request: undefined } },
+];
+
+it.each([
+  { name: "nothing to do", seen: anApp(), phase: "Watching", reason: "BelowThreshold" },
+  { name: "a raise begins", seen: anAppWith(hungry), phase: "Raising", reason: "ThresholdCrossed" },
+  { name: "a raise is under way", seen: anApp(underWay()), phase: "Raising", reason: "ThresholdCrossed" },
+  {
+    name: "the kubelet defers it",
+    seen: anAppWith({ limit: mib(768), appliedLimit: mib(384) }, underWay(), { resize: { state: "deferred" } }),
+    phase: "Waiting",
+    reason: "ResizeDeferred",
+  },
+  {
+    name: "the owner rolls out",
+    seen: anApp({
+      policies: [aPolicy({ strategy: "Redeploy" })],
+      ...underWay({ method: "Template", id: "template-uid/Template/384Mi/1", changes: to384 }),
+      template: aTemplate({ rolledOut: false }),
+    }),
+    phase: "Waiting",
+    reason: "RolloutInProgress",
+  },
+  {
+    name: "it is too soon",
+    seen: anAppWith(hungry, { record: aRecord({ actions: [anAction({ atMs: now - 10_000 })] }) }),
+    phase: "Waiting",
+    reason: "CoolingDown",
+  },
+  {
+    name: "a cap is in the way",
+    seen: anAppWith(hungry, { policies: [aPolicy({ maxMemory: mib(384) })] }),
+    phase: "Waiting",
+    reason: "CapReached",
+  },
+  { name: "paused", seen: anAppWith(hungry, { policies: [aPolicy({ paused: true })] }), phase: "Stopped", reason: "Paused" },
+  {
+    name: "two AppMonitors",
+    seen: anApp({ policies: [aPolicy(), aPolicy({ uid: "b" })] }),
+    phase: "Stopped",
+    reason: "AmbiguousMonitor",
+  },
+  { name: "no pods", seen: anApp({ pods: [] }), phase: "Watching", reason: "NotRunning" },
+  { name: "no pods, no AppMonitor", seen: anApp({ pods: [], policies: [] }), phase: "Stopped", reason: "NoMonitor" },
+])("$name: $phase, $reason", ({ seen, phase, reason }) => expect(decide(seen).summary).toMatchObject({ phase, reason }));
+
+it("speaks of the container that is nearest to its limit while nothing is done", () => {
+  const containers = [anObservedContainer(), anObservedContainer({ name: "side", samples: samplesOf([200, 200]) })];
+  expect(decide(anApp({ pods: [anObservedPod({ containers })] })).summary).toMatchObject({
+    container: "side",
+    limit: mib(384),
+    applied: mib(384),
+  });
+});
+
+it("speaks of what is wanted and of what the kubelet has confirmed", () => {
+  expect(decide(anAppWith(hungry)).summary).toMatchObject({
+    container: "memhog",
+    limit: mib(384),
+    wanted: mib(768),
+    applied: mib(384),
+  });
+});
+
+it("looks again when a cooldown ends", () => {
+  const record = aRecord({ actions: [anAction({ atMs: now - 10_000 })] });
+  expect(decide(anAppWith(hungry, { record })).requeueAfterMs).toBe(50_000);
+  expect(decide(anApp()).requeueAfterMs).toBeUndefined();
 });

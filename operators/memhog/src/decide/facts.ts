@@ -1,28 +1,21 @@
-// What the rules of a verdict look at. It is worked out once per container; each rule then is one question about it.
+// The facts that the rules of a verdict look at, computed once per container: its memory, recent raises, threshold, trend and caps.
 import { type Bytes, bytes } from "../model/bytes.ts";
-import type { Cap, Decision, Inputs } from "../model/plan.ts";
-import type { Policy } from "../model/policy.ts";
+import type { ObservedApp, ObservedContainer, ObservedPod, Policy, Sample } from "../model/observed-app.ts";
+import type { Action, Cap, Decision, Inputs, Intent, Memory, Stop } from "../model/plan.ts";
 import type { HoldReason, RaiseReason } from "../model/reasons.ts";
-import type { Memory } from "../model/record.ts";
-import type { AppSeen, ContainerSeen, PodSeen, Sample } from "../model/seen.ts";
-import { capsOn } from "./caps.ts";
-import { cooldownLeft, cooldownSurelyLeft, raisesOf } from "./history.ts";
-import type { Promised } from "./promised.ts";
-import { newestOf } from "./samples.ts";
-import { thresholdOf } from "./threshold.ts";
-import { type Trend, trendOf } from "./trend.ts";
+import { capsOn, type Reservation } from "./caps.ts";
 
-/** One container, and the world around it. */
-export interface Looked {
-  readonly seen: AppSeen;
-  readonly pod: PodSeen;
-  readonly container: ContainerSeen;
-  /** What others of this app were promised and do not have yet. */
-  readonly promised: readonly Promised[];
+/** One container in its app. */
+export interface Candidate {
+  readonly seen: ObservedApp;
+  readonly pod: ObservedPod;
+  readonly container: ObservedContainer;
+  /** Room reserved for others of this app that they do not have yet. */
+  readonly reserved: readonly Reservation[];
 }
 
-/** The same where it is clear who is in charge, and that there is a limit to judge by. */
-export interface Facts extends Looked {
+/** The same, if exactly one AppMonitor applies and the container has a limit. */
+export interface Facts extends Candidate {
   readonly policy: Policy;
   readonly has: Memory;
   readonly newest: Sample | undefined;
@@ -32,7 +25,7 @@ export interface Facts extends Looked {
   readonly caps: readonly Cap[];
 }
 
-/** More memory is due, unless a brake says no. */
+/** More memory is needed; objections may still prevent the raise. */
 export interface Due {
   readonly reason: RaiseReason;
   readonly detail: string;
@@ -45,23 +38,23 @@ export function hold(reason: HoldReason, detail: string, more: Pick<Hold, "wante
   return { kind: "hold", reason, detail, ...more };
 }
 
-export function factsOf(looked: Looked, policy: Policy, has: Memory): Facts {
-  const { seen, pod, container } = looked;
+export function factsOf(candidate: Candidate, policy: Policy, has: Memory): Facts {
+  const { seen, pod, container } = candidate;
   return {
-    ...looked,
+    ...candidate,
     policy,
     has,
     newest: newestOf(container.samples),
     trend: trendOf(container.samples, has.limit),
     cooldownLeftMs: cooldownLeft(seen, pod, container, policy.cooldownMs),
     cooldownSurelyLeftMs: cooldownSurelyLeft(seen, pod, container, policy.cooldownMs),
-    caps: capsOn(looked, policy.maxMemory),
+    caps: capsOn(candidate, policy.maxMemory),
   };
 }
 
-/** The numbers behind a verdict, as far as they exist: also of containers that are left alone. */
-export function inputsOf(looked: Looked, facts: Facts | undefined): Inputs {
-  const { seen, pod, container } = looked;
+/** The numbers behind a verdict, as far as they exist. */
+export function inputsOf(candidate: Candidate, facts: Facts | undefined): Inputs {
+  const { seen, pod, container } = candidate;
   const newest = facts?.newest ?? newestOf(container.samples);
   return {
     usage: newest?.bytes,
@@ -77,8 +70,223 @@ export function inputsOf(looked: Looked, facts: Facts | undefined): Inputs {
   };
 }
 
-/** Kubernetes takes a limit of 0 for none. */
-export function memoryOf(container: ContainerSeen): Memory | undefined {
+/** Kubernetes treats a limit of 0 as none. */
+export function memoryOf(container: ObservedContainer): Memory | undefined {
   const limit: Bytes = container.limit ?? bytes(0);
   return limit === 0 ? undefined : { limit, request: container.request };
+}
+
+// Recent raises of a container, and how long ago they were.
+//
+// The record has wall-clock times, and a wall clock may step. The monotonic clock of this process also knows how long ago it raised a
+// pod (`raisedAgoMs`). If the two disagree, an age lies between them, and each caller takes the end that makes memhog wait (M5):
+//
+//   raised 20 s ago, cooldown 60 s     wall clock   monotonic   age        cooldown left   certainly left
+//   nothing happened                   20 s         20 s        20 s       40 s            40 s
+//   wall clock an hour ahead           1 h 20 s     20 s        20 s …     40 s            0
+//   wall clock an hour behind          0            20 s        0 …        60 s            40 s
+//   memhog was restarted               20 s         none        20 s       40 s            40 s
+
+export interface Raise {
+  readonly of: Action | Intent;
+  /** Lower bound. */
+  readonly agoMs: number;
+  readonly atMostAgoMs: number;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/** The raises of the last hour that concern this container: in place those of its pod, otherwise those of the container in any pod. */
+export function raisesOf(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): readonly Raise[] {
+  const counted = isCountedSince(seen, pod);
+  return appliedTo(seen, pod, container).filter((raise) => raise.agoMs < hourMs && counted(raise.of));
+}
+
+/** Its limit was at least doubled within the last minute. */
+export function doubledLately(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): boolean {
+  const doubled = ({ of }: Raise) =>
+    of.changes.some(({ container: name, from, to }) => name === container.name && to.limit >= 2 * from.limit);
+  return raisesOf(seen, pod, container).some((raise) => raise.agoMs < minuteMs && doubled(raise));
+}
+
+/** Milliseconds until the cooldown ends. */
+function cooldownLeft(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer, cooldownMs: number): number {
+  const ages = appliedTo(seen, pod, container).map(({ agoMs }) => agoMs);
+  return leftOf(cooldownMs, [...ages, ...witnessAlone(seen, pod)]);
+}
+
+/** The same as a lower bound: a clock that stepped must not make a raise look urgent. */
+function cooldownSurelyLeft(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer, cooldownMs: number): number {
+  const ages = appliedTo(seen, pod, container).map(({ atMostAgoMs }) => atMostAgoMs);
+  return leftOf(cooldownMs, [...ages, ...witnessAlone(seen, pod)]);
+}
+
+const leftOf = (cooldownMs: number, ages: readonly number[]) => Math.max(0, cooldownMs - Math.max(0, Math.min(...ages)));
+
+/** After the AppMemory was deleted, only the monotonic clock knows. */
+function witnessAlone(seen: ObservedApp, pod: ObservedPod): readonly number[] {
+  const witness = seen.raisedAgoMs.get(pod.uid);
+  return witness === undefined || entries(seen).some((entry) => entry.pod.uid === pod.uid) ? [] : [witness];
+}
+
+/** The stop of this pod, while the AppMonitor is unchanged. */
+export function stopOn(seen: ObservedApp, pod: ObservedPod, policy: Policy): Stop | undefined {
+  return seen.record.stops.find((stop) => isAbout(stop, pod) && isInForce(stop, policy));
+}
+
+/** Editing the AppMonitor ends its stops. */
+export function isInForce(stop: Stop, policy: Policy): boolean {
+  return stop.monitorUid === policy.uid && stop.monitorGeneration === policy.generation;
+}
+
+const isAbout = (stop: Stop, pod: ObservedPod) => stop.uid === undefined || stop.uid === pod.uid;
+
+/** After a stop was ended, the raises that led to it no longer count. */
+function isCountedSince(seen: ObservedApp, pod: ObservedPod): (of: Action | Intent) => boolean {
+  const stops = seen.record.stops.filter((stop) => isAbout(stop, pod)).map(({ atMs }) => atMs);
+  const last = Math.max(...stops, Number.NEGATIVE_INFINITY);
+  return (of) => of.atMs > last;
+}
+
+function appliedTo(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): readonly Raise[] {
+  const about = entries(seen).filter((entry) => isApplied(entry) && concerns(entry, pod, container));
+  if (about.length === 0) return [];
+  const { ahead, behind } = wallClock(seen, new Set([pod.uid, ...about.map((entry) => entry.pod.uid)]));
+  return about.map((of) => {
+    const ago = seen.nowMs - of.atMs;
+    return { of, agoMs: Math.max(0, ago - ahead), atMostAgoMs: Math.max(0, ago + behind) };
+  });
+}
+
+/** A new pod that gets what the app is known to need is not growing, so that does not count as a raise. */
+function isApplied(entry: Action | Intent): boolean {
+  if (entry.reason === "LearnedBefore") return false;
+  return "outcome" in entry ? entry.outcome === "Applied" : entry.limitsApplied === true;
+}
+
+/** Resized in place, each pod has its own history. With the other methods pods are replaced, and the history belongs to the app. */
+function concerns(entry: Action | Intent, pod: ObservedPod, container: ObservedContainer): boolean {
+  if (entry.method === "InPlace") return entry.pod.uid === pod.uid;
+  return entry.changes.some((change) => change.container === container.name);
+}
+
+/** How far the wall clock stepped since the last raises of these pods, judged by the monotonic clock. */
+function wallClock(seen: ObservedApp, uids: ReadonlySet<string>): { readonly ahead: number; readonly behind: number } {
+  const steps = [...uids].flatMap((uid) => {
+    const witness = seen.raisedAgoMs.get(uid);
+    const last = entries(seen).reduce((latest, { pod, atMs }) => (pod.uid === uid ? Math.max(latest, atMs) : latest), -Infinity);
+    return witness === undefined || last === -Infinity ? [] : [seen.nowMs - last - witness];
+  });
+  return { ahead: Math.max(0, ...steps), behind: Math.max(0, ...steps.map((step) => -step)) };
+}
+
+const entries = (seen: ObservedApp): readonly (Action | Intent)[] => [...seen.record.actions, ...seen.record.intents];
+
+// The threshold: usage ÷ limit is memThresholdPercent or more. The limit is that of the spec, not the one that the kubelet has
+// applied so far; otherwise one crossing would raise twice.
+//
+//   limit   percent   threshold   usage      crossed
+//   384Mi   75        288Mi       287.9Mi    no
+//   384Mi   75        288Mi       288Mi      yes: "or more"
+//   768Mi   75        576Mi       288Mi      no: one crossing, one raise
+//   100Mi   72.5      72.5Mi      72.5Mi     yes: a percentage need not be whole
+//   384Mi   100       384Mi       380Mi      no: only at the limit itself, where the kill comes first; WillRunOut still helps
+
+/** The smallest usage that crosses the threshold. */
+export function thresholdOf(limit: Bytes, percent: number): Bytes {
+  return bytes(Math.ceil((limit * percent) / 100));
+}
+
+export function crosses(usage: Bytes, limit: Bytes, percent: number): boolean {
+  return usage * 100 >= limit * percent;
+}
+
+// The trend: when the container runs out of memory, extrapolated from the last samples.
+//
+// Samples are 10-15 s old, and a container that grows by 10 MiB/s gets from 75 % of 384Mi to its limit in 10 s: waiting for the
+// threshold would be too late.
+//
+//   growth     the smaller of two slopes: of the last two samples, and over the last minute. A burst that has ended has no slope
+//              in the last two; a single step has little slope over the minute. Only steady growth has both.
+//   predicted  the newest sample + growth × its age
+//   runs out   (limit − predicted) ÷ growth
+//
+// Growth of 10 MiB/s at 384Mi, with samples taken 0, 12 and 25 s after the start:
+//
+//   seen at   newest sample        growth     predicted   runs out in   lookahead 60 s says
+//   15 s      120Mi, 3 s old       10 MiB/s   150Mi       23 s          hold: below half of the limit, like any start-up
+//   20 s      120Mi, 8 s old       10 MiB/s   200Mi       18 s          raise, 18 s before the kill; 75 % is 9 s away
+//   30 s      250Mi, 5 s old       10 MiB/s   300Mi       8 s           (the threshold alone still waits: 250Mi is not 288Mi)
+//
+// Two samples cannot tell steady growth from one jump, and there is no time for a third. So the first raise may be for a jump. The
+// second may not: after a raise that doubled the limit there is time for a third sample, and only usage that grew twice in a row
+// counts as growing.
+//
+// At 1 MiB/s and 287Mi the container runs out in 97 s, so slow growth is raised at the threshold; need.ts does so at the moment of the
+// crossing rather than one sample later.
+
+interface Trend {
+  /** Bytes per second; more than 0. */
+  readonly growth: number;
+  /** Extrapolated usage now, in bytes. */
+  readonly predicted: number;
+  readonly runsOutInMs: number;
+}
+
+/** The slope of samples closer together than this is mostly noise. */
+const apartMs = 4_000;
+const windowMs = 60_000;
+/** Below this share of the limit, growth is taken for a start-up. */
+const atLeast = 0.5;
+
+/** Undefined if the samples, oldest first, show no growth. */
+export function trendOf(samples: readonly Sample[], limit: Bytes): Trend | undefined {
+  const usable = samples.filter(isUsable);
+  const last = usable.at(-1);
+  if (last === undefined) return undefined;
+  const before = stepBack(usable, last);
+  const first = usable.find((sample) => sample.ageMs <= last.ageMs + windowMs);
+  if (before === undefined || first === undefined) return undefined;
+  // With samples more than a minute apart there are only the last two.
+  const overWindow = first.ageMs >= last.ageMs + apartMs ? slope(first, last) : Number.POSITIVE_INFINITY;
+  const growth = Math.min(slope(before, last), overWindow);
+  if (!(growth > 0)) return undefined;
+  const predicted = last.bytes + growth * (last.ageMs / 1000);
+  return { growth, predicted, runsOutInMs: Math.max(0, ((limit - predicted) / growth) * 1000) };
+}
+
+/** Usage reaches the limit within the lookahead, and is above half of it. */
+export function willRunOut(trend: Trend | undefined, limit: Bytes, lookaheadMs: number): boolean {
+  if (trend === undefined || lookaheadMs <= 0) return false;
+  return trend.runsOutInMs <= lookaheadMs && trend.predicted >= limit * atLeast;
+}
+
+/** Usage grew between the last two samples, and between the two before. */
+export function grewTwice(samples: readonly Sample[]): boolean {
+  const usable = samples.filter(isUsable);
+  const [last, before] = [usable.at(-1), stepBack(usable, usable.at(-1))];
+  const first = stepBack(usable, before);
+  return (
+    last !== undefined && before !== undefined && first !== undefined && first.bytes < before.bytes && before.bytes < last.bytes
+  );
+}
+
+const stepBack = (usable: readonly Sample[], from: Sample | undefined): Sample | undefined =>
+  from && usable.findLast((sample) => sample.ageMs >= from.ageMs + apartMs);
+
+const slope = (from: Sample, to: Sample) => ((to.bytes - from.bytes) / (from.ageMs - to.ageMs)) * 1000;
+
+// Which samples count. observe/ drops values that are not numbers; here, samples with an invalid or negative age are ignored (M2).
+
+function newestOf(samples: readonly Sample[]): Sample | undefined {
+  return samples.findLast(isUsable);
+}
+
+function isUsable({ ageMs }: Sample): boolean {
+  return ageMs >= 0 && Number.isFinite(ageMs);
+}
+
+export function isFresh(sample: Sample, freshForMs: number): boolean {
+  return sample.ageMs <= freshForMs;
 }

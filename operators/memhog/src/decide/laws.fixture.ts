@@ -1,18 +1,16 @@
 // What is true of every verdict in every world. A law answers with what is wrong, or with nothing; so the same laws serve a few
 // thousand worlds in the test run and a million at night.
 import { type Bytes, bytes } from "../model/bytes.ts";
-import type { Cap, Decision, Verdict } from "../model/plan.ts";
+import type { ObservedApp, ObservedContainer, ObservedPod, Sample } from "../model/observed-app.ts";
+import type { Cap, Decision, Memory, Verdict } from "../model/plan.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
-import type { Memory } from "../model/record.ts";
-import type { AppSeen, ContainerSeen, PodSeen, Sample } from "../model/seen.ts";
-import { crosses } from "./threshold.ts";
-import { grewTwice, trendOf, willRunOut } from "./trend.ts";
+import { crosses, grewTwice, trendOf, willRunOut } from "./facts.ts";
 import { verdictOn, verdictsOn } from "./verdict.ts";
 
 interface Found {
-  readonly seen: AppSeen;
-  readonly pod: PodSeen;
-  readonly container: ContainerSeen;
+  readonly seen: ObservedApp;
+  readonly pod: ObservedPod;
+  readonly container: ObservedContainer;
   readonly decision: Decision;
   readonly caps: readonly Cap[];
 }
@@ -22,7 +20,7 @@ type Law = (found: Found) => string | undefined;
 const hour = 3_600_000;
 
 /** Undefined where all laws hold. */
-export function brokenLaw(seen: AppSeen): string | undefined {
+export function brokenLaw(seen: ObservedApp): string | undefined {
   const verdicts = verdictsOn(seen);
   for (const { pod, container } of containersOf(seen)) {
     const { decision, inputs } = verdictOn(seen, pod, container);
@@ -110,11 +108,11 @@ function ifRaised(law: (found: Raised) => string | undefined): Law {
 const isMeasured = (decision: Decision) =>
   decision.kind === "raise" && (decision.reason === "ThresholdCrossed" || decision.reason === "WillRunOut");
 
-function again(found: Found, different: Partial<ContainerSeen>): Decision {
+function again(found: Found, different: Partial<ObservedContainer>): Decision {
   return verdictOn(found.seen, found.pod, { ...found.container, ...different }).decision;
 }
 
-const spoilt = ({ samples }: ContainerSeen, ageMs: number) => samples.map((sample) => ({ ...sample, ageMs }));
+const spoilt = ({ samples }: ObservedContainer, ageMs: number) => samples.map((sample) => ({ ...sample, ageMs }));
 
 /** Only the newest that counts: a larger one before it would flatten the trend. */
 function hotter(samples: readonly Sample[]): readonly Sample[] {
@@ -123,7 +121,7 @@ function hotter(samples: readonly Sample[]): readonly Sample[] {
 }
 
 /** What our own clock would say, had we made every raise of the record ourselves. */
-function witnessOf({ record, nowMs }: AppSeen): ReadonlyMap<string, number> {
+function witnessOf({ record, nowMs }: ObservedApp): ReadonlyMap<string, number> {
   const entries = [...record.actions, ...record.intents].toSorted((a, b) => a.atMs - b.atMs);
   return new Map(entries.map(({ pod, atMs }) => [pod.uid, nowMs - atMs]));
 }
@@ -148,7 +146,7 @@ function afterwards({ seen, pod, container, decision: { from, granted } }: Raise
 }
 
 function stillNeeds(
-  { seen, container, limit }: { seen: AppSeen; container: ContainerSeen; limit: Bytes },
+  { seen, container, limit }: { seen: ObservedApp; container: ObservedContainer; limit: Bytes },
   reason: string,
 ): boolean {
   const [policy] = seen.policies;
@@ -162,7 +160,7 @@ function stillNeeds(
 }
 
 /** All raises of one pass together fit the quota: no two of them were granted the same room. */
-function overdrawn(seen: AppSeen, verdicts: readonly Verdict[]): string | undefined {
+function overdrawn(seen: ObservedApp, verdicts: readonly Verdict[]): string | undefined {
   const over = seen.limits.quotas.find(({ of, hard, used }) => {
     const field = of === "limits" ? "limit" : "request";
     const more = verdicts.map(({ decision }) =>
@@ -173,6 +171,6 @@ function overdrawn(seen: AppSeen, verdicts: readonly Verdict[]): string | undefi
   return over && `D5: the raises of one pass together are above ResourceQuota/${over.name}`;
 }
 
-function containersOf({ pods }: AppSeen): readonly { readonly pod: PodSeen; readonly container: ContainerSeen }[] {
+function containersOf({ pods }: ObservedApp): readonly { readonly pod: ObservedPod; readonly container: ObservedContainer }[] {
   return pods.flatMap((pod) => pod.containers.map((container) => ({ pod, container })));
 }

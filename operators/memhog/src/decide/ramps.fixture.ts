@@ -1,9 +1,9 @@
 // One container from its start on, judged every five seconds by what is known of it then: the kubelet looks every 10 to 15 s, and its
 // figure reaches us some seconds later. Raises are there a second after they were decided.
 import { type Bytes, bytes, MiB, mib } from "../model/bytes.ts";
-import type { Policy } from "../model/policy.ts";
-import type { Action } from "../model/record.ts";
-import { anAction, anAppWith, aPolicy, aRecord, now } from "../model/seen.fixture.ts";
+import { anAction, anAppWith, aPolicy, aRecord, now } from "../model/observed-app.fixture.ts";
+import type { Policy } from "../model/observed-app.ts";
+import type { Action } from "../model/plan.ts";
 import { decisionOf } from "./verdict.fixture.ts";
 
 /** All in seconds. */

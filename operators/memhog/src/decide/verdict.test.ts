@@ -1,13 +1,12 @@
 // The order of the questions: every row is a world in which more than one reason holds, and says which one is told.
 import { describe, expect, it } from "vitest";
 import { bytes, mib } from "../model/bytes.ts";
-import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import {
-  aContainerSeen,
   anAction,
   anApp,
   anAppWith,
-  aPodSeen,
+  anObservedContainer,
+  anObservedPod,
   aPolicy,
   aRecord,
   hpa,
@@ -16,19 +15,20 @@ import {
   samplesOf,
   underWay,
   vpa,
-} from "../model/seen.fixture.ts";
-import type { AppSeen, ContainerSeen, PodSeen } from "../model/seen.ts";
+} from "../model/observed-app.fixture.ts";
+import type { ObservedApp, ObservedContainer, ObservedPod } from "../model/observed-app.ts";
+import { holdReasons, raiseReasons } from "../model/reasons.ts";
 import { decisionOf, inputsFor, reasonOf, verdictOf } from "./verdict.fixture.ts";
 import { verdictsOn } from "./verdict.ts";
 
-const world = (app: Partial<AppSeen> = {}, container: Partial<ContainerSeen> = hungry, pod: Partial<PodSeen> = {}) =>
+const world = (app: Partial<ObservedApp> = {}, container: Partial<ObservedContainer> = hungry, pod: Partial<ObservedPod> = {}) =>
   anAppWith(container, app, pod);
 const off = { metrics: { available: false, freshForMs: 60_000, unavailableForMs: 90_000, problem: "ECONNREFUSED" } };
 const paused = aPolicy({ paused: true });
 const learned = (ageMs: number) =>
   aRecord({ learned: [{ container: "memhog", limit: mib(1024), request: mib(600), atMs: now - ageMs }] });
 
-const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly reason: string }[] = [
+const cases: readonly { readonly name: string; readonly seen: ObservedApp; readonly reason: string }[] = [
   { name: "a hot container is raised", seen: world(), reason: "ThresholdCrossed" },
   { name: "a quiet one is not", seen: anApp(), reason: "BelowThreshold" },
   {
@@ -50,21 +50,23 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
   { name: "E4: paused, before the missing limit", seen: world({ policies: [paused] }, { limit: undefined }), reason: "Paused" },
   { name: "no limit, before a VPA", seen: world(vpa, { ...hungry, limit: undefined }), reason: "NoLimit" },
   { name: "a limit of 0 is none", seen: world({}, { ...hungry, limit: bytes(0), request: bytes(0) }), reason: "NoLimit" },
-  { name: "F1: a VPA, before what is under way", seen: world({ ...vpa, ...underWay() }), reason: "AnotherAutoscaler" },
+  { name: "F1: a VPA, before what is under way", seen: world({ ...vpa, ...underWay() }), reason: "ManagedByAutoscaler" },
   { name: "what is under way, before the metrics", seen: world({ ...underWay(), ...off }), reason: "ResizeInProgress" },
   {
     name: "a copy that is under way holds the original",
-    seen: world(underWay({ road: "CopyPod", copy: "memhog-autoscaled" })),
+    seen: world(underWay({ method: "CopyPod", copy: "memhog-autoscaled" })),
     reason: "ResizeInProgress",
   },
   {
     name: "a copy that is under way holds the copy",
-    seen: world(underWay({ road: "CopyPod", pod: { name: "a", uid: "a" } }), hungry, { copyOf: "a" }),
+    seen: world(underWay({ method: "CopyPod", pod: { name: "a", uid: "a" }, copyUid: anObservedPod().uid }), hungry, {
+      copyOf: "a",
+    }),
     reason: "ResizeInProgress",
   },
   {
     name: "a rollout holds every pod of the app",
-    seen: world(underWay({ road: "Template", pod: { name: "a", uid: "a" } })),
+    seen: world(underWay({ method: "Template", pod: { name: "a", uid: "a" } })),
     reason: "RolloutInProgress",
   },
   {
@@ -77,7 +79,7 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
     seen: world(underWay({ limitsApplied: true, atMs: now - 70_000 })),
     reason: "ThresholdCrossed",
   },
-  { name: "what was refused says so", seen: world(underWay({ waitingFor: "Refused: exceeded quota" })), reason: "Refused" },
+  { name: "what was refused says so", seen: world(underWay({ waiting: { reason: "Refused" } })), reason: "Refused" },
   {
     name: "D4: what the kubelet deferred waits",
     seen: world(underWay(), hungry, { resize: { state: "deferred" } }),
@@ -188,17 +190,17 @@ const cases: readonly { readonly name: string; readonly seen: AppSeen; readonly 
   {
     name: "the cap, before Recommend: nothing could be done anyway",
     seen: world({ policies: [aPolicy({ strategy: "Recommend", maxMemory: mib(384) })] }),
-    reason: "AtCeiling",
+    reason: "CapReached",
   },
   {
     name: "F1: an HPA that would have to watch a redeployment",
     seen: world({ ...hpa, policies: [aPolicy({ strategy: "Redeploy" })] }),
-    reason: "AnotherAutoscaler",
+    reason: "ManagedByAutoscaler",
   },
   {
     name: "F1: an HPA where request and limit are one",
     seen: world(hpa, { ...hungry, request: mib(384) }, { qos: "Guaranteed" }),
-    reason: "AnotherAutoscaler",
+    reason: "ManagedByAutoscaler",
   },
   { name: "F1: an HPA is not named where nothing is due", seen: world(hpa, {}, { qos: "Guaranteed" }), reason: "BelowThreshold" },
 ];
@@ -209,7 +211,7 @@ it("gives no reason that is not in the list", () => {
   for (const { seen } of cases) expect({ ...raiseReasons, ...holdReasons }).toHaveProperty(reasonOf(seen));
 });
 
-describe("the contract of the seeds", () => {
+describe("the contract of AppMonitor", () => {
   it("makes 512Mi/768Mi of 256Mi/384Mi at exactly 75 %", () => {
     const seen = anAppWith({ samples: samplesOf([288]) });
     expect(decisionOf(seen)).toEqual({
@@ -235,7 +237,9 @@ it("F1: beside an HPA by memory utilisation only the limit grows", () => {
 it("tells people to whom they may turn about an HPA", () => {
   const decision = decisionOf(world({ ...hpa, policies: [aPolicy({ strategy: "Redeploy" })] }));
   expect(decision).toMatchObject({ wanted: { limit: mib(768) } });
-  expect(decision.detail).toBe("HorizontalPodAutoscaler/web scales by memory utilisation, and it would have to be redeployed");
+  expect(decision.detail).toBe(
+    "HorizontalPodAutoscaler/web scales on memory utilization, and the pod would have to be redeployed",
+  );
 });
 
 it("gives a new pod what was learned, request included", () => {
@@ -258,10 +262,10 @@ it("M1: says since when there are no metrics, and why", () => {
 
 it("M3: the samples of a neighbour decide nothing: of six replicas only the hot one grows", () => {
   const pods = Array.from({ length: 6 }, (_, i) =>
-    aPodSeen({
+    anObservedPod({
       name: `memhog-${i}`,
       uid: `pod-${i}`,
-      containers: [aContainerSeen(i === 3 ? hungry : {}), aContainerSeen({ name: "proxy" })],
+      containers: [anObservedContainer(i === 3 ? hungry : {}), anObservedContainer({ name: "proxy" })],
     }),
   );
   const raised = verdictsOn(anApp({ pods })).filter(({ decision }) => decision.kind === "raise");

@@ -1,97 +1,106 @@
-// The verdict on one container: raise or hold, always with a reason, from values alone. Who asks twice gets the same answer.
+// The verdict on one container: raise or hold, always with a reason. It is the first answer in four lists of rules, and the order of
+// the rules is the policy of memhog:
 //
-// A verdict is the first answer in a list of questions. The order is the policy, so it stands here and nowhere else:
+//   1. applies      Is the container monitored at all? The simplest facts come first.
+//   2. blocked      Stops, a VPA, or a raise in progress. These come before OOM kills: a second raise would only interfere.
+//   3. needed       Is more memory needed? OOM kills come first, since they need no metrics; then what the app is known to need;
+//                   then the samples of a running container. Missing or stale samples never trigger a raise.
+//   4. objections   What speaks against the raise? Those that pass by themselves come before those that people have to end.
 //
-//   1. Is it ours to judge?      The plainest facts first. Whoever reads "Paused" need not wonder about thresholds.
-//   2. Should we keep off?       Stops, a VPA, a raise that is still under way. They come before a kill: a second hand would only
-//                                pull at the same rope.
-//   3. Is more memory due?       Kills come first, they need no metrics. Then what the app was known to need. Then a running
-//                                container with a fresh sample; without one nothing is due, ever.
-//   4. What speaks against it?   Brakes that let go by themselves come before those that people have to lift.
-//   5. Otherwise: raise, by as much as the caps allow.
-//
-// The road that the raise takes, and how many go at once, is for decide.ts: it may still turn a raise into a hold.
-import type { Decision, Verdict } from "../model/plan.ts";
-import type { AppSeen, ContainerSeen, PodSeen } from "../model/seen.ts";
-import type { Braking } from "./brakes.ts";
-import * as brakes from "./brakes.ts";
-import * as due from "./due.ts";
-import { type Due, type Facts, factsOf, type Hold, inputsOf, type Looked, memoryOf } from "./facts.ts";
-import { grantOf } from "./grant.ts";
-import * as handsOff from "./hands-off.ts";
-import * as inCharge from "./in-charge.ts";
-import { learnedBefore } from "./learned-floor.ts";
-import { outOfMemory } from "./out-of-memory.ts";
-import { promisedBy, promiseOf } from "./promised.ts";
-import { horizontalAutoscaler } from "./rivals.ts";
+// Without an objection the verdict is a raise, by as much as the caps allow. intents.ts may still turn it into a hold, because no
+// method is possible or too many raises are in progress.
 
-const isItOurs: readonly ((looked: Looked) => Hold | undefined)[] = [
-  inCharge.terminating, // whatever else is true of it, it is over
-  inCharge.notMonitored, // nobody asked; or somebody wrote "false" to stop us
-  inCharge.ambiguousMonitor, // before "paused": one of two being paused does not make the other ours to obey
-  inCharge.paused,
+import { quantityText, readable } from "../model/bytes.ts";
+import { type ObservedApp, type ObservedContainer, type ObservedPod, resizesInPlace } from "../model/observed-app.ts";
+import type { Decision, Intent, Verdict } from "../model/plan.ts";
+import { holdReasons } from "../model/reasons.ts";
+import { type Grant, grantOf, isWorthwhile, reservationOf, reservationsIn } from "./caps.ts";
+import { type Candidate, type Due, type Facts, factsOf, type Hold, hold, inputsOf, memoryOf, raisesOf, stopOn } from "./facts.ts";
+import {
+  belowThreshold,
+  learnedBefore,
+  metricsUnavailable,
+  noSample,
+  notRunning,
+  outOfMemory,
+  runningOut,
+  sampleStale,
+  thresholdCrossed,
+} from "./need.ts";
+import { isRefused, waitText } from "./progress.ts";
+
+const applies: readonly ((candidate: Candidate) => Hold | undefined)[] = [
+  terminating, // whatever else is true of it
+  notMonitored, // never asked for, or stopped with "false"
+  ambiguousMonitor, // before "paused": if one of two is paused, the other still does not act alone
+  paused,
 ];
 
-const shouldWeKeepOff: readonly ((facts: Facts) => Hold | undefined)[] = [
-  handsOff.stoppedBefore, // people have to lift it; nothing below may talk us out of that
-  handsOff.verticalAutoscaler,
-  handsOff.underWay, // ours, and not confirmed
-  handsOff.resizePending, // the kubelet's word on it, or on somebody else's resize
+const blocked: readonly ((facts: Facts) => Hold | undefined)[] = [
+  stoppedBefore, // only people end a stop
+  verticalAutoscaler,
+  underWay, // a raise by memhog that is not applied yet
+  resizePending, // a resize by anybody that the kubelet has not applied yet
 ];
 
-const isMoreDue: readonly ((facts: Facts) => Due | Hold | undefined)[] = [
-  outOfMemory, // works while Prometheus is down, and while the container is
-  learnedBefore, // needs no metrics either: it was measured on others
-  due.notRunning,
-  due.metricsUnavailable, // before "no sample": it is why there is none
-  due.noSample,
-  due.sampleStale,
-  due.thresholdCrossed,
-  due.runningOut,
+const needed: readonly ((facts: Facts) => Due | Hold | undefined)[] = [
+  outOfMemory, // works without Prometheus, and while the container is down
+  learnedBefore, // needs no metrics of this pod
+  notRunning,
+  metricsUnavailable, // before "no sample": it is the cause
+  noSample,
+  sampleStale,
+  thresholdCrossed,
+  runningOut,
 ];
 
-const whatSpeaksAgainst: readonly ((braking: Braking) => Hold | undefined)[] = [
-  (braking) => horizontalAutoscaler(braking, braking.due), // we may never do it
-  brakes.coolingDown, // not yet
-  brakes.atCeiling, // nothing left to give: says who to ask
-  brakes.recommendOnly, // everything above is worth reporting under Recommend, what is below cannot happen there
-  brakes.raisesFutile, // before the leak: it says more, and both may be true
-  brakes.suspectedLeak,
+const objections: readonly ((raise: DueRaise) => Hold | undefined)[] = [
+  (raise) => horizontalAutoscaler(raise, raise.due), // never allowed
+  coolingDown, // not allowed yet
+  capReached, // names the cap to change
+  recommendOnly, // the rules below cannot apply under Recommend, since nothing is ever raised
+  raisesIneffective, // before the leak: more specific, and both may be true
+  suspectedLeak,
 ];
 
-/** `promised`: room that others were promised in the same pass, or before; by default by the open intents of the app. */
-export function verdictOn(seen: AppSeen, pod: PodSeen, container: ContainerSeen, promised = promisedBy(seen)): Verdict {
-  const looked: Looked = { seen, pod, container, promised };
+/** @param reserved Room reserved for others. @default the room that the open intents of the app reserve */
+export function verdictOn(
+  seen: ObservedApp,
+  pod: ObservedPod,
+  container: ObservedContainer,
+  reserved = reservationsIn(seen),
+): Verdict {
+  const candidate: Candidate = { seen, pod, container, reserved };
   const [policy, another] = seen.policies;
   const has = memoryOf(container);
-  const facts = policy && !another && has ? factsOf(looked, policy, has) : undefined;
+  const facts = policy && !another && has ? factsOf(candidate, policy, has) : undefined;
   return {
     pod: { name: pod.name, uid: pod.uid },
     container: container.name,
-    decision: first(isItOurs, looked) ?? (facts ? judge(facts) : policy ? inCharge.noLimit(looked) : inCharge.noMonitor(looked)),
-    inputs: inputsOf(looked, facts),
+    decision: first(applies, candidate) ?? (facts ? judge(facts) : policy ? noLimit(candidate) : noMonitor(candidate)),
+    inputs: inputsOf(candidate, facts),
   };
 }
 
-/** On every container of the app, in order; what one is granted is not granted to the next once more. */
-export function verdictsOn(seen: AppSeen): readonly Verdict[] {
-  const promised = [...promisedBy(seen)];
+/** A verdict on every container of the app, in order. Room that one is granted is not granted again to the next. */
+export function verdictsOn(seen: ObservedApp): readonly Verdict[] {
+  const reserved = [...reservationsIn(seen)];
   return seen.pods.flatMap((pod) =>
     pod.containers.map((container) => {
-      const verdict = verdictOn(seen, pod, container, promised);
-      if (verdict.decision.kind === "raise") promised.push(promiseOf(pod, container, verdict.decision.granted));
+      const verdict = verdictOn(seen, pod, container, reserved);
+      if (verdict.decision.kind === "raise") reserved.push(reservationOf(pod, container, verdict.decision.granted));
       return verdict;
     }),
   );
 }
 
 function judge(facts: Facts): Decision {
-  const found = first(shouldWeKeepOff, facts) ?? first(isMoreDue, facts) ?? due.belowThreshold(facts);
+  const found = first(blocked, facts) ?? first(needed, facts) ?? belowThreshold(facts);
   if ("kind" in found) return found;
   const { reason, detail, wanted } = found;
   const grant = grantOf(facts, wanted);
   return (
-    first(whatSpeaksAgainst, { ...facts, due: found, grant }) ?? {
+    first(objections, { ...facts, due: found, grant }) ?? {
       kind: "raise",
       reason,
       detail,
@@ -108,4 +117,133 @@ function first<In, Out>(rules: readonly ((about: In) => Out | undefined)[], abou
     if (answer !== undefined) return answer;
   }
   return undefined;
+}
+
+function terminating({ pod }: Candidate): Hold | undefined {
+  return pod.deleting ? hold("Terminating", `${pod.name} is being deleted`) : undefined;
+}
+
+function notMonitored({ pod }: Candidate): Hold | undefined {
+  return pod.monitored ? undefined : hold("NotMonitored", `${pod.name} is not annotated to be monitored`);
+}
+
+function noMonitor({ seen }: Candidate): Hold {
+  return hold("NoMonitor", `no AppMonitor in namespace ${seen.app.namespace} selects the pod`);
+}
+
+/** Following one of them would silently ignore the other (F2). */
+function ambiguousMonitor({ seen }: Candidate): Hold | undefined {
+  if (seen.policies.length < 2) return undefined;
+  const names = seen.policies.map(({ name }) => name).toSorted();
+  return hold("AmbiguousMonitor", `the AppMonitors ${names.join(" and ")} all select the pod; none of them acts on it`);
+}
+
+export function paused({ seen }: Candidate): Hold | undefined {
+  const policy = seen.policies.find((each) => each.paused);
+  return policy && hold("Paused", `AppMonitor ${policy.name} is paused`);
+}
+
+function noLimit({ container }: Candidate): Hold {
+  return hold("NoLimit", `${container.name} has no memory limit`);
+}
+
+/** Stops are stored, so they survive a restart of memhog. */
+function stoppedBefore({ seen, pod, policy }: Facts): Hold | undefined {
+  const stop = stopOn(seen, pod, policy);
+  return stop && hold(stop.reason, `${holdReasons[stop.reason]}; edit AppMonitor ${policy.name} to continue`);
+}
+
+/** A VPA sets both requests and limits; the two would revert each other forever (F1). */
+function verticalAutoscaler({ seen }: Facts): Hold | undefined {
+  if (seen.otherAutoscaler?.kind !== "VPA") return undefined;
+  return hold("ManagedByAutoscaler", `${seen.otherAutoscaler.name} manages the memory of ${seen.app.name}`);
+}
+
+/** The previous raise is in progress. Once its limits are applied it blocks nothing, even while its requests wait for room. */
+export function underWay({ seen, pod }: Facts): Hold | undefined {
+  const intent = seen.record.intents.find((each) => each.limitsApplied !== true && isAbout(each, pod.uid));
+  if (intent === undefined) return undefined;
+  const what = `${towards(intent)}, decided because of ${intent.reason}`;
+  if (intent.waiting !== undefined && isRefused(intent)) return hold("Refused", `${what}: ${waitText(intent.waiting)}`);
+  if (intent.method === "Template") return hold("RolloutInProgress", `${seen.app.kind} ${seen.app.name} is rolling out ${what}`);
+  if (intent.method === "CopyPod") return hold("ResizeInProgress", `${intent.copy ?? "a copy"} is to have ${what}`);
+  return pod.resize.state === "deferred" ? undefined : hold("ResizeInProgress", `${intent.pod.name} is to have ${what}`);
+}
+
+/** A template concerns all pods; a copy concerns the original and the copy. */
+function isAbout(intent: Intent, uid: string): boolean {
+  return intent.method === "Template" || intent.pod.uid === uid || intent.copyUid === uid;
+}
+
+/** The kubelet handles the resizes of a pod as a whole: another one would only wait behind this one, whoever asked for it. */
+function resizePending({ pod }: Facts): Hold | undefined {
+  const { state, message } = pod.resize;
+  const says = message === undefined ? "" : `: ${message}`;
+  if (state === "deferred") return hold("ResizeDeferred", `the node has no room for the last resize now${says}`);
+  return state === "inProgress" ? hold("ResizeInProgress", `the kubelet is resizing the pod${says}`) : undefined;
+}
+
+const towards = ({ changes }: Intent) => changes.map(({ container, to }) => `${container} ${readable(to.limit)}`).join(", ");
+
+/**
+ * An HPA on memory utilization divides usage by the request. A higher limit does not affect it, so next to an HPA only limits are
+ * raised, in place (F1).
+ */
+function horizontalAutoscaler({ seen, pod, container }: Facts, { wanted }: Due): Hold | undefined {
+  if (seen.otherAutoscaler?.kind !== "HPA") return undefined;
+  const why = pod.qos === "Guaranteed" ? "the request would have to grow too" : "the pod would have to be redeployed";
+  if (pod.qos !== "Guaranteed" && resizesInPlace(seen, pod, container)) return undefined;
+  return hold("ManagedByAutoscaler", `${seen.otherAutoscaler.name} scales on memory utilization, and ${why}`, { wanted });
+}
+
+// Objections to a raise that is due. The last two, raisesIneffective and suspectedLeak, are stored as stops that people have to end,
+// so they come last: only if the raise would otherwise be made.
+
+interface DueRaise extends Facts {
+  readonly due: Due;
+  readonly grant: Grant;
+}
+
+/** If the limit is reached this soon after the cooldown, waiting is too risky: samples are up to 15 s old, and 15 s apart. */
+const cooldownMarginMs = 30_000;
+/** This many OOM kills within an hour were answered by a raise, and another one followed. */
+const ineffectiveRaises = 3;
+
+/** Does not apply to OOM kills, to what was learned before, and to containers that would run out of memory before it ends. */
+function coolingDown({ due, cooldownLeftMs, cooldownSurelyLeftMs, trend }: DueRaise): Hold | undefined {
+  if (cooldownLeftMs === 0 || due.reason === "OutOfMemory" || due.reason === "LearnedBefore") return undefined;
+  if (trend !== undefined && trend.runsOutInMs <= cooldownSurelyLeftMs + cooldownMarginMs) return undefined;
+  const left = Math.ceil(cooldownLeftMs / 1000);
+  return hold("CoolingDown", `${due.detail}; the next raise is possible in ${left} s`, { wanted: due.wanted });
+}
+
+function capReached({ due, grant, has }: DueRaise): Hold | undefined {
+  if (isWorthwhile(grant, has)) return undefined;
+  const by = grant.cappedBy ?? "the largest number";
+  return hold("CapReached", `${due.detail}; ${by} leaves no more than ${quantityText(grant.granted.limit)}`, {
+    wanted: due.wanted,
+    cap: by,
+  });
+}
+
+function recommendOnly({ due, grant, policy }: DueRaise): Hold | undefined {
+  if (policy.strategy !== "Recommend") return undefined;
+  const cap = grant.cappedBy === undefined ? {} : { cap: grant.cappedBy };
+  return hold("RecommendOnly", `${due.reason}: ${due.detail}`, { wanted: due.wanted, ...cap });
+}
+
+/** A container that is killed at any size does not lack memory (G2). */
+function raisesIneffective({ due, seen, pod, container }: DueRaise): Hold | undefined {
+  if (due.reason !== "OutOfMemory") return undefined;
+  const answers = raisesOf(seen, pod, container).filter(({ of }) => of.reason === "OutOfMemory").length;
+  if (answers < ineffectiveRaises) return undefined;
+  return hold("RaisesIneffective", `${due.detail}; ${answers} raises within an hour did not help`, { wanted: due.wanted });
+}
+
+/** More memory only hides a leak, and takes memory from others (G1). */
+function suspectedLeak({ due, seen, pod, container, policy }: DueRaise): Hold | undefined {
+  const raises = raisesOf(seen, pod, container).length;
+  if (due.reason === "LearnedBefore" || raises < policy.maxRaisesPerHour) return undefined;
+  const detail = `${due.detail}; it was raised ${raises} times within an hour, and maxRaisesPerHour is ${policy.maxRaisesPerHour}`;
+  return hold("SuspectedLeak", detail, { wanted: due.wanted });
 }

@@ -1,22 +1,42 @@
 // Worlds by the dice: apps in all the states that we can think of, and in most of their mixtures. Likely enough to be hot, capped,
 // killed, cooling down and badly measured that every reason comes up within a few thousand.
 import { bytes, MiB, mib } from "../model/bytes.ts";
-import type { Policy } from "../model/policy.ts";
-import type { Action, AppRecord, Intent, Road } from "../model/record.ts";
-import { aContainerSeen, anAction, anApp, anIntent, aPodSeen, aPolicy, aRecord, now } from "../model/seen.fixture.ts";
-import type { AppKind, AppSeen, ContainerSeen, NamespaceLimits, PodSeen, Sample } from "../model/seen.ts";
+import {
+  anAction,
+  anApp,
+  anIntent,
+  anObservedContainer,
+  anObservedPod,
+  aPolicy,
+  aRecord,
+  aTemplate,
+  now,
+} from "../model/observed-app.fixture.ts";
+import type {
+  AppKind,
+  NamespaceLimits,
+  ObservedApp,
+  ObservedContainer,
+  ObservedPod,
+  ObservedTemplate,
+  Policy,
+  Sample,
+} from "../model/observed-app.ts";
+import type { Action, AppRecord, Intent, Method } from "../model/plan.ts";
+import { type WaitReason, waitReasons } from "../model/reasons.ts";
 
 const hour = 3_600_000;
 const kinds: readonly AppKind[] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "CronJob", "Job", "Pod", "Other"];
-const roads: readonly Road[] = ["InPlace", "InPlace", "CopyPod", "Template"];
+const methods: readonly Method[] = ["InPlace", "InPlace", "CopyPod", "Template"];
 const reasons = ["ThresholdCrossed", "WillRunOut", "OutOfMemory", "OutOfMemory", "LearnedBefore"] as const;
+const waits = Object.keys(waitReasons) as readonly WaitReason[];
 const strategies = ["Auto", "Auto", "InPlace", "Redeploy", "Recommend"] as const;
 
 /** `random` gives numbers in [0, 1), as Math.random does. */
-export function randomWorld(random: () => number): AppSeen {
+export function randomWorld(random: () => number): ObservedApp {
   const dice = diceOf(random);
   const pods = dice.some(1, 3, (i) => randomPod(dice, i));
-  return anApp({
+  const seen = anApp({
     app: { kind: dice.one(kinds), namespace: "demo", name: "memhog" },
     policies: dice.chance(0.94) ? [randomPolicy(dice)] : dice.some(0, 2, (i) => aPolicy({ name: `${i}`, uid: `${i}` })),
     record: randomRecord(dice, pods),
@@ -24,8 +44,38 @@ export function randomWorld(random: () => number): AppSeen {
     limits: randomLimits(dice),
     metrics: { available: dice.chance(0.95), freshForMs: dice.one([30_000, 60_000, 300_000]) },
     cluster: { inPlace: dice.chance(0.8), resizeAfterOomKill: dice.chance(0.5) },
-    rival: dice.chance(0.9) ? undefined : { name: "Rival/web", kind: dice.one(["HPA", "HPA", "VPA"]) },
+    otherAutoscaler: dice.chance(0.9)
+      ? undefined
+      : { name: "HorizontalPodAutoscaler/web", kind: dice.one(["HPA", "HPA", "VPA"]) },
   });
+  const [original, second] = pods;
+  const isCopy = dice.chance(0.2);
+  const copies = isCopy ? { copyOf: original?.uid, ready: dice.chance(0.7) } : {};
+  const record = withMessages(dice, seen.record);
+  const asCopy = (one: Intent) => (isCopy && second && one.method === "CopyPod" ? { ...one, copyUid: second.uid } : one);
+  return {
+    ...seen,
+    record: { ...record, intents: record.intents.map(asCopy) },
+    template: randomTemplate(dice, pods),
+    pods: pods.map((pod, i) => (i === 1 ? { ...pod, ...copies } : pod)),
+  };
+}
+
+function randomTemplate(dice: Dice, pods: readonly ObservedPod[]): ObservedTemplate {
+  const size = dice.one([384, 768, 4_096]);
+  const containers = [{ name: "memhog", limit: mib(size), request: mib(Math.ceil(size / 1.5)) }];
+  return aTemplate({ containers, replicas: pods.length, replacesPods: dice.chance(0.7), rolledOut: dice.chance(0.5) });
+}
+
+/** What the record says about why something waits, or ended as it did; with words beside it. */
+function withMessages(dice: Dice, record: AppRecord): AppRecord {
+  const message = "the server said so";
+  const causes = ["NoEffect", "NameTaken"] as const;
+  return {
+    ...record,
+    intents: record.intents.map((one) => (dice.chance(0.3) ? { ...one, waiting: { reason: dice.one(waits), message } } : one)),
+    actions: record.actions.map((one) => ({ ...one, message, ...(dice.chance(0.1) && { cause: dice.one(causes) }) })),
+  };
 }
 
 function randomPolicy(dice: Dice): Policy {
@@ -42,10 +92,10 @@ function randomPolicy(dice: Dice): Policy {
   });
 }
 
-function randomPod(dice: Dice, i: number): PodSeen {
+function randomPod(dice: Dice, i: number): ObservedPod {
   const qos = dice.one(["Burstable", "Burstable", "Guaranteed"] as const);
   const allocatable = dice.whole(512, 16_384);
-  return aPodSeen({
+  return anObservedPod({
     name: `memhog-${i}`,
     uid: `pod-${i}`,
     createdAtMs: now - dice.whole(0, 3 * hour),
@@ -62,12 +112,12 @@ function randomPod(dice: Dice, i: number): PodSeen {
   });
 }
 
-function randomContainer(dice: Dice, i: number, guaranteed: boolean): ContainerSeen {
+function randomContainer(dice: Dice, i: number, guaranteed: boolean): ObservedContainer {
   const limit = bytes(dice.chance(0.9) ? dice.whole(16, 2_048) * MiB : dice.whole(1, 4 * MiB));
   const request = guaranteed ? limit : bytes(Math.ceil(limit * dice.one([0.25, 0.5, 0.66, 1])));
   const running = dice.chance(0.9);
   const killed = dice.chance(0.2);
-  return aContainerSeen({
+  return anObservedContainer({
     name: i === 0 ? "memhog" : `side-${i}`,
     limit: dice.chance(0.03) ? undefined : limit,
     request: guaranteed || dice.chance(0.95) ? request : undefined,
@@ -110,7 +160,7 @@ function randomLimits(dice: Dice): NamespaceLimits {
   };
 }
 
-function randomRecord(dice: Dice, pods: readonly PodSeen[]): AppRecord {
+function randomRecord(dice: Dice, pods: readonly ObservedPod[]): AppRecord {
   const seldom = dice.chance(0.2);
   return aRecord({
     actions: dice.some(0, dice.one([0, 0, 1, 12]), () => randomAction(dice, pods)).toSorted((a, b) => a.atMs - b.atMs),
@@ -125,21 +175,27 @@ function randomRecord(dice: Dice, pods: readonly PodSeen[]): AppRecord {
   });
 }
 
-function randomAction(dice: Dice, pods: readonly PodSeen[]): Action {
+function randomAction(dice: Dice, pods: readonly ObservedPod[]): Action {
   const { name, uid } = dice.one([...pods, { name: "gone", uid: "gone" }]);
   return anAction({
     atMs: now - dice.whole(1_000, 2 * hour),
     pod: { name, uid },
-    road: dice.one(roads),
+    method: dice.one(methods),
     reason: dice.one(reasons),
     outcome: dice.one(["Applied", "Applied", "Applied", "Refused", "Infeasible"]),
   });
 }
 
-function randomIntent(dice: Dice, { name, uid }: PodSeen): Intent {
+function randomIntent(dice: Dice, { name, uid }: ObservedPod): Intent {
   const limitsApplied = dice.chance(0.5);
-  const road = limitsApplied ? "InPlace" : dice.one(roads);
-  return anIntent({ pod: { name, uid }, road, atMs: now - dice.whole(1_000, hour), ...(limitsApplied ? { limitsApplied } : {}) });
+  const method = limitsApplied ? "InPlace" : dice.one(methods);
+  return anIntent({
+    id: method === "Template" ? "template-uid/1" : `${uid}/1`,
+    pod: { name, uid },
+    method,
+    atMs: now - dice.whole(1_000, hour),
+    ...(limitsApplied && { limitsApplied }),
+  });
 }
 
 type Dice = ReturnType<typeof diceOf>;

@@ -1,31 +1,29 @@
-// What somebody should be told, as alerts. Each says what to do in the words of `explain` and of the reasons, so the two are one
-// list: a reason that is renamed does not compile here.
+// The alerting rules. They use the typed hold reasons, so renaming a reason is a compile error here.
 import { operatorName } from "../api/names.ts";
 import type { HoldReason } from "../model/reasons.ts";
 
 interface Alert {
   readonly alert: string;
   readonly expr: string;
-  /** How long it has to be true. */
   readonly for?: string;
   readonly labels: { readonly severity: "critical" | "warning" | "info" };
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-/** Apps that were held for one of these reasons lately. */
+/** Holds for one of these reasons within the last 10 minutes. */
 function heldFor(...reasons: readonly HoldReason[]): string {
   return `sum by (reason) (increase(memhog_decisions_total{reason=~"${reasons.join("|")}"}[10m])) > 0`;
 }
 
 const alerts: readonly Alert[] = [
   {
-    alert: "MemhogNobodyLeads",
+    alert: "MemhogNoLeader",
     expr: `absent(leader_election_master_status{name="${operatorName}"} == 1)`,
     for: "5m",
     labels: { severity: "critical" },
     annotations: {
-      summary: "No replica of the memhog-operator leads: no container gets more memory.",
-      description: "Look at its pods and their logs: kubectl logs -l app.kubernetes.io/name=memhog-operator",
+      summary: "No replica of the memhog-operator is the leader, so no memory limit is raised.",
+      description: "Check its pods and their logs: kubectl logs -l app.kubernetes.io/name=memhog-operator",
     },
   },
   {
@@ -34,9 +32,9 @@ const alerts: readonly Alert[] = [
     for: "5m",
     labels: { severity: "critical" },
     annotations: {
-      summary: "The memhog-operator gets no memory samples: it acts only after a kill.",
+      summary: "The memhog-operator receives no memory samples and raises limits only after an OOM kill.",
       description:
-        "kubectl get appmonitors says MetricsUnavailable; check --prometheus-addr and what the operator's log says of it.",
+        "kubectl get appmonitors shows MetricsUnavailable. Check --prometheus-addr and the log of the operator for the error.",
     },
   },
   {
@@ -44,29 +42,28 @@ const alerts: readonly Alert[] = [
     expr: "increase(memhog_oom_kills_total[15m]) > 0",
     labels: { severity: "warning" },
     annotations: {
-      summary: "Monitored containers were killed for lack of memory.",
-      description: "The rise was too fast, or a cap in the way: memhog-operator explain POD",
+      summary: "Monitored containers were OOM-killed.",
+      description: "Usage grew too fast, or a cap prevented a raise. Run memhog-operator explain POD.",
     },
   },
   {
     alert: "MemhogStopped",
-    expr: heldFor("SuspectedLeak", "RaisesFutile", "Contested", "CircuitOpen"),
+    expr: heldFor("SuspectedLeak", "RaisesIneffective", "Contested", "CircuitOpen"),
     labels: { severity: "warning" },
     annotations: {
-      summary: "The memhog-operator leaves an app alone: {{ $labels.reason }}.",
-      description:
-        "kubectl get appmemories -A names the app. More memory does not help it; an edit of the AppMonitor lifts the stop.",
+      summary: "The memhog-operator stopped raising an app: {{ $labels.reason }}.",
+      description: "kubectl get appmemories -A shows the app. More memory did not help. To resume raises, edit the AppMonitor.",
     },
   },
   {
-    alert: "MemhogAtCeiling",
-    expr: heldFor("AtCeiling"),
+    alert: "MemhogCapReached",
+    expr: heldFor("CapReached"),
     for: "5m",
     labels: { severity: "warning" },
     annotations: {
       summary: "An app needs more memory than a cap allows.",
       description:
-        "kubectl get appmemories -A names the app, explain names the cap: maxMemory, a LimitRange, a quota or the node.",
+        "kubectl get appmemories -A shows the app; memhog-operator explain POD shows the cap: maxMemory, a LimitRange, a ResourceQuota or the node.",
     },
   },
   {
@@ -75,8 +72,8 @@ const alerts: readonly Alert[] = [
     for: "5m",
     labels: { severity: "warning" },
     annotations: {
-      summary: "The API server refuses what the memhog-operator should do.",
-      description: "Often a right or a quota: the Events of the AppMonitor have the refusal.",
+      summary: "The API server rejects raises of the memhog-operator.",
+      description: "The usual cause is a missing permission or a ResourceQuota. The Events of the AppMonitor contain the error.",
     },
   },
 ];

@@ -1,5 +1,5 @@
-// Real Kubernetes, because whether a chart is right is for the real Helm and a real API server to say: what Helm installs is, after
-// the server has filled in its defaults, what kustomize installs.
+// Real Kubernetes, because the objects that Helm and kustomize install can only be compared after the API server has filled in its
+// defaults.
 import { join } from "node:path";
 import { hogManifests } from "@memhog/hog";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
@@ -9,13 +9,13 @@ import { stubsOf } from "./monitoring.fixture.ts";
 import { kustomized } from "./stage.fixture.ts";
 
 const top = join(import.meta.dirname, "../../../..");
-const chart = join(top, "deploy/helm/memhog-operator");
+const chart = join(top, "operators/memhog/deploy/helm/memhog-operator");
 const deploy = join(top, "operators/memhog/deploy");
 const name = "memhog-operator";
 
 const components = ["serviceMonitor", "prometheusRule", "networkPolicy"].flatMap((part) => ["--set", `${part}.enabled=true`]);
 
-/** What an install is made of, and where it is. */
+/** The kinds of an installation. */
 const namespaced = ["ServiceAccount", "Role", "RoleBinding", "Deployment", "Service", "PodDisruptionBudget"];
 const clusterWide = [...namespaced, "ClusterRole", "ClusterRoleBinding"];
 const optional = [...namespaced, "ServiceMonitor", "PrometheusRule", "NetworkPolicy"];
@@ -29,31 +29,35 @@ const variants = [
   },
 ];
 
-describe("the chart (real Helm, real API server: they are the judges)", () => {
-  it("has nothing that Helm finds fault with, by default and with everything on", async () => {
+describe("Helm chart (real Helm and API server)", () => {
+  it("passes helm lint with defaults and with everything enabled", async () => {
     await using cluster = await testCluster();
-    for (const values of [[], [...components, "--set", "page.enabled=true,clusterWide=true"]])
+    for (const values of [[], [...components, "--set", "dashboard.enabled=true,clusterWide=true"]])
       expect(await cluster.helm("lint", "--strict", chart, ...values)).toContain("0 chart(s) failed");
   });
 
-  it.each(variants)("installs $name what kustomize installs", { timeout: 240_000 }, async ({ folder, parts, kinds, values }) => {
-    await using cluster = await testCluster();
-    const other = await cluster.namespace();
-    await cluster.apply(...stubsOf("ServiceMonitor", "PrometheusRule"));
-    let expected: readonly unknown[];
-    {
-      await using _files = await kustomized(cluster, { namespace: other, variant: folder, components: parts });
-      expected = await installedIn(cluster, other, kinds);
-    }
-    await cluster.helm("install", name, chart, ...values);
-    const found = await installedIn(cluster, cluster.defaultNamespace, kinds);
-    await cluster.helm("uninstall", name);
-    expect(found).toEqual(expected);
-    expect(found.length).toBeGreaterThanOrEqual(kinds.length);
-    expect(await installedIn(cluster, cluster.defaultNamespace, kinds)).toEqual([]);
-  });
+  it.each(variants)(
+    "installs the same objects as kustomize: $name",
+    { timeout: 240_000 },
+    async ({ folder, parts, kinds, values }) => {
+      await using cluster = await testCluster();
+      const other = await cluster.namespace();
+      await cluster.apply(...stubsOf("ServiceMonitor", "PrometheusRule"));
+      let expected: readonly unknown[];
+      {
+        await using _files = await kustomized(cluster, { namespace: other, variant: folder, components: parts });
+        expected = await installedIn(cluster, other, kinds);
+      }
+      await cluster.helm("install", name, chart, ...values);
+      const found = await installedIn(cluster, cluster.defaultNamespace, kinds);
+      await cluster.helm("uninstall", name);
+      expect(found).toEqual(expected);
+      expect(found.length).toBeGreaterThanOrEqual(kinds.length);
+      expect(await installedIn(cluster, cluster.defaultNamespace, kinds)).toEqual([]);
+    },
+  );
 
-  it("gives a Role in every namespace that it is to look after, and the Lease at home alone", async () => {
+  it("creates a Role in every monitored namespace, with the Lease only in its own namespace", async () => {
     await using cluster = await testCluster();
     const other = await cluster.namespace();
     await cluster.helm("install", name, chart, "--set", `namespaces={${other}}`);
@@ -73,7 +77,7 @@ describe("the chart (real Helm, real API server: they are the judges)", () => {
     await cluster.helm("uninstall", name);
   });
 
-  it("takes what Prometheus wants to know from a Secret that is mounted, and says so in flags", async () => {
+  it("mounts the Secret with Prometheus credentials and passes the files as flags", async () => {
     await using cluster = await testCluster();
     const auth = { secretName: "prom", bearerTokenKey: "token", username: "me", passwordKey: "password", caKey: "ca.crt" };
     const values = Object.entries(auth).map(([key, value]) => `prometheus.auth.${key}=${value}`);
@@ -84,23 +88,23 @@ describe("the chart (real Helm, real API server: they are the judges)", () => {
   });
 
   const refused = [
-    { name: "a value that there is not", values: "replica=3", says: /replica/ },
-    { name: "a key without the Secret that has it", values: "prometheus.auth.bearerTokenKey=token", says: /secretName/ },
-    { name: "an address that is none", values: "prometheus.address=prometheus:9090", says: /address/ },
+    { name: "an unknown value", values: "replica=3", says: /replica/ },
+    { name: "a key without secretName", values: "prometheus.auth.bearerTokenKey=token", says: /secretName/ },
+    { name: "a malformed address", values: "prometheus.address=prometheus:9090", says: /address/ },
   ];
-  it.each(refused)("refuses $name", async ({ values, says }) => {
+  it.each(refused)("rejects $name", async ({ values, says }) => {
     await using cluster = await testCluster();
     await expect(cluster.helm("template", name, chart, "--set", values)).rejects.toThrow(says);
   });
 });
 
-it("the sample is the hog of the seeds (judged by kubectl, which reads both)", async () => {
+it("the sample Deployment equals the one of workloads/hog", async () => {
   await using cluster = await testCluster();
   const read = async (file: string) => JSON.parse(await cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", file));
   expect(await read(join(deploy, "samples/memhog.yaml"))).toEqual(await read(hogManifests.deployment));
 });
 
-it("every alert is a question that a real Prometheus understands", async () => {
+it("Prometheus accepts the expression of every alert", async () => {
   await using cluster = await testCluster({ nodes: "real" });
   for (const { alert, expr } of alertGroups[0].rules) {
     const answer = await fetch(`${cluster.prometheus}/api/v1/query?query=${encodeURIComponent(expr)}`);
@@ -118,7 +122,7 @@ const kindsOfGroup: Readonly<Record<string, string>> = {
   PrometheusRule: "monitoring.coreos.com/v1",
 };
 
-/** Everything of an install, as the server has it, without what differs from one install to the next. */
+/** The stored objects of an installation, without fields that differ between installations. */
 async function installedIn(cluster: TestCluster, namespace: string, kinds: readonly string[]): Promise<readonly unknown[]> {
   const labels = `app.kubernetes.io/instance=${name}`;
   const found = await Promise.all(

@@ -1,19 +1,21 @@
-// What of the Helm chart is made from the program: definitions, rules, alerts. Its templates are written by hand, and a test renders
-// them with the real Helm and holds the result against the kustomize files, object by object.
+// The generated files of the Helm chart: CRDs, RBAC rules and alerts. The templates are written by hand; a test renders them with
+// Helm and compares the result with the kustomize files, object by object.
 //
-// A Role depends on where it is: beside the rights to work there is the Lease, in the operator's own namespace alone.
+// The rules depend on the namespace, because the Lease is only in the operator's own namespace:
 //
-//     rules-cluster-wide       all namespaces: a ClusterRole, nodes included
-//     rules-own-namespace      a namespace that is looked after, and in which the operator runs
-//     rules-other-namespace    one that is looked after
-//     rules-home               one in which the operator runs, and nothing else
-import { crdOf, type KubernetesObject, type ManifestFiles, type RoleOptions, rolesFor } from "@memhog/runtime";
+//     rules-cluster-wide       the ClusterRole for all namespaces, nodes included
+//     rules-own-namespace      a monitored namespace in which the operator runs
+//     rules-other-namespace    a monitored namespace in which the operator does not run
+//     rules-home               the operator's namespace if it has a ClusterRole: only the Lease
+import type { ManifestFiles } from "@memhog/kit";
+import { crdOf, type KubernetesObject } from "@memhog/runtime";
+import { permissionsOf } from "@memhog/runtime/operator";
+import { type RoleOptions, rolesFor } from "@memhog/runtime/schema";
 import { operatorName } from "../api/names.ts";
-import { grants } from "../manifests.ts";
+import { program } from "../cli/commands.ts";
 import { memhogKinds } from "../memhog.ts";
 import { alertGroups } from "./alerts.ts";
 
-/** The files of the chart's folder that are not written by hand. */
 export function chartFiles(): ManifestFiles {
   const crds = memhogKinds.map((kind) => [`crds/${kind.plural}.yaml`, [crdOf(kind)]] as const);
   return {
@@ -28,9 +30,9 @@ export function chartFiles(): ManifestFiles {
 
 const home = "home";
 
-/** The rules of one of the roles that such an install gets. */
+/** The rules of the Role or ClusterRole that this kind of installation has in `namespace`. */
 function rulesIn(where: Pick<RoleOptions, "namespaces" | "clusterKinds">, kind = "Role", namespace = home): object {
-  const roles = rolesFor(grants(), { name: operatorName, namespace: home, ...where });
+  const roles = rolesFor(permissionsOf(program), { name: operatorName, namespace: home, ...where });
   const role = roles.find((each) => each.kind === kind && [undefined, namespace].includes(each.metadata.namespace));
   return (role as KubernetesObject & { readonly rules: object }).rules;
 }

@@ -1,12 +1,12 @@
-// Real Kubernetes, because here the operator is a pod like any other: it has the rights that its Role gives it, the memory that its
-// limit allows, a probe to answer, and a node that may kill it.
+// Real Kubernetes, because here the operator runs as a pod: with the permissions of its Role, the memory of its limit, probes, and a
+// process that can be killed.
 import { readdirSync, readFileSync } from "node:fs";
 import { hogPod, loadHog } from "@memhog/hog";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { operatorName } from "../api/names.ts";
 import { loadOperator } from "./image.fixture.ts";
-import { samples } from "./samples.ts";
+import { samples } from "./manifests.ts";
 import { kustomized, prometheusFor, withPrometheusAt } from "./stage.fixture.ts";
 
 beforeAll(async () => {
@@ -15,8 +15,8 @@ beforeAll(async () => {
   await loadOperator(cluster);
 });
 
-describe("two replicas in the cluster (real Kubernetes: containers run, RBAC decides, leaders are killed)", () => {
-  it("S1, S2: give the seeds' hog more memory in place, with Roles alone, in a restricted namespace; a killed leader has a successor", {
+describe("two replicas in a real cluster", () => {
+  it("S1, S2: raise the sample Deployment in place with Roles only in a restricted namespace, and elect a new leader after a kill", {
     timeout: 600_000,
   }, async () => {
     await using cluster = await testCluster({ nodes: "real" });
@@ -35,20 +35,20 @@ describe("two replicas in the cluster (real Kubernetes: containers run, RBAC dec
       ({ holderIdentity }) => holderIdentity !== before.holderIdentity && holderIdentity !== "",
       { timeoutMs: 120_000 },
     );
-    // By the times in the Lease: how long nobody led, whatever else this machine was busy with.
+    // Measured by the times in the Lease, which do not depend on the load of this machine.
     expect(Date.parse(after.acquireTime) - Date.parse(before.renewTime)).toBeLessThan(30_000);
     await cluster.apply(hogPod({ name: "second", args: ["--ramp", "2Mi/s", "--to", "80Mi"], limit: "120Mi", monitored: true }));
     await grown(cluster, "name=second", "240Mi");
   });
 });
 
-/** The seeds' hog, only faster, and content with 330 of its 384Mi: steep enough to wait for, too flat to be raised twice. */
+/** The sample Deployment with a faster ramp that ends at 330 of 384Mi, so that it is raised exactly once. */
 function hurried(deployment: (typeof samples)["memhog.yaml"]): object {
   const text = JSON.stringify(deployment);
   return JSON.parse(text.replace('"1Mi/s"', '"4Mi/s"').replace('"500Mi"', '"330Mi"'));
 }
 
-/** Waits until a pod with this label has this limit, by the word of the kubelet. */
+/** Waits until the kubelet reports this limit for a pod with this label. */
 async function grown(cluster: TestCluster, labels: string, limit: string) {
   const read = () => cluster.list({ apiVersion: "v1", kind: "Pod" }, { namespace: cluster.defaultNamespace, labels });
   type Pods = Awaited<ReturnType<typeof read>>;
@@ -66,7 +66,7 @@ async function lease(cluster: TestCluster): Promise<Claim> {
   return JSON.parse(await cluster.kubectl("get", "lease", operatorName, "-o", "jsonpath={.spec}"));
 }
 
-/** SIGKILL, from outside, as the kernel would: nothing is released, nobody says goodbye. */
+/** Sends SIGKILL, so that the Lease is not released. */
 function killContainerOf(identity: string): void {
   const hostname = `HOSTNAME=${identity.split("_")[0]}\0`;
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && environmentOf(name).includes(hostname));

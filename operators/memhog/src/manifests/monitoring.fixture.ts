@@ -1,4 +1,4 @@
-// The kinds of the Prometheus Operator, as far as an API server has to know them to take objects.
+// Minimal CRDs of the Prometheus Operator, so that the API server accepts its objects.
 
 const group = "monitoring.coreos.com";
 

@@ -1,23 +1,23 @@
-// Real Kubernetes, because the audit log of a real API server is the only one that knows what was asked of it: the chart, installed
-// by Helm for the whole cluster, and every road that memory can take to a pod, walked once. What the operator then never used is a
-// right too many (promise S1).
+// Real Kubernetes, because it has an audit log. Installs the Helm chart for the whole cluster, raises memory once by every method, and
+// compares the granted permissions with those that the audit log shows as used (S1).
 //
-// A cluster of its own: an operator for all namespaces would look after the pods of other tests, too.
+// Uses its own cluster, because an operator for all namespaces would also monitor the pods of other tests.
 import { join } from "node:path";
 import { hogPod, loadHog } from "@memhog/hog";
 import { type Cluster, startCluster } from "@memhog/localcluster";
+import { permissionsOf } from "@memhog/runtime/operator";
 import { auditOf } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { operatorName } from "../api/names.ts";
-import { grants } from "../manifests.ts";
+import { program } from "../cli/commands.ts";
 import { loadOperator } from "./image.fixture.ts";
 import { prometheusFor } from "./stage.fixture.ts";
 
-const chart = join(import.meta.dirname, "../../../../deploy/helm/memhog-operator");
+const chart = join(import.meta.dirname, "../../deploy/helm/memhog-operator");
 const home = "memhog-system";
 
-it("S1: what it may do is what it does, on every road, installed by Helm for all namespaces (real Kubernetes: the audit log says so)", {
+it("S1: the granted permissions equal the used permissions in the audit log, for every method, installed by Helm", {
   timeout: 900_000,
 }, async () => {
   await using cluster = await startCluster({ nodes: "real", prometheus: { scrapeInterval: "2s" }, audit: true });
@@ -32,7 +32,7 @@ it("S1: what it may do is what it does, on every road, installed by Helm for all
     { timeoutMs: 200_000 },
   );
 
-  // Nobody but us replaces the pods of a ReplicaSet, one by one, by eviction.
+  // A ReplicaSet does not replace its pods after a template change; memhog evicts them one by one.
   const sizes = "{.items[*].spec.containers[0].resources.limits.memory}";
   await reaches(cluster, "pods --selector=name=replicaset-set", sizes, "192Mi 192Mi");
 
@@ -52,24 +52,30 @@ it("S1: what it may do is what it does, on every road, installed by Helm for all
   await mistakenTwice(cluster);
 
   const { auditLog } = cluster;
-  const audit = () => auditOf({ auditLog, user: `system:serviceaccount:${home}:${operatorName}`, grants: grants() });
-  // The log is written a moment after the deed.
+  const audit = () =>
+    auditOf({ auditLog, user: `system:serviceaccount:${home}:${operatorName}`, grants: permissionsOf(program) });
+  // The audit log is written with a delay.
   await cluster.eventually(audit, ({ unused }) => unused.length === 0, { timeoutMs: 30_000 });
   expect((await audit()).refused).toEqual([]);
   await cluster.helm("uninstall", operatorName, `--namespace=${home}`, "--wait");
   expect(await cluster.kubectl("get", "appmonitors", "-o", "name")).toContain("appmonitor.kubedemo.com/redeploy"); // people's own
 });
 
-/** As the README says. */
+/** Installs as in deploy/README.md. */
 async function install(cluster: Cluster): Promise<void> {
-  const values = { clusterWide: true, "prometheus.address": await prometheusFor(cluster), interval: "5s", "page.enabled": true };
+  const values = {
+    clusterWide: true,
+    "prometheus.address": await prometheusFor(cluster),
+    interval: "5s",
+    "dashboard.enabled": true,
+  };
   const set = Object.entries(values).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
   await cluster.kubectl("create", "namespace", home);
   await cluster.kubectl("label", "namespace", home, "pod-security.kubernetes.io/enforce=restricted");
   await cluster.helm("install", operatorName, chart, `--namespace=${home}`, ...set, "--wait", "--timeout=5m");
 }
 
-/** Where the memory has to arrive: in the pod itself, or in what its owner makes pods from. */
+/** The objects whose memory must be raised: the pod, or the pod template of its owner. */
 const destinations = {
   "pod/in-place": "{.status.containerStatuses[0].resources.limits.memory}",
   "pod/alone-autoscaled": "{.spec.containers[0].resources.limits.memory}",
@@ -85,7 +91,7 @@ async function reaches(cluster: Cluster, what: string, path: string, limit: stri
   await cluster.eventually(read, (found) => found === limit, { timeoutMs: 240_000 });
 }
 
-/** Two AppMonitors for one pod, and again: what is told a second time is counted in its Event, which takes a right of its own. */
+/** Makes two AppMonitors select one pod twice: the second Event is a PATCH of the first, which needs its own permission. */
 async function mistakenTwice(cluster: Cluster): Promise<void> {
   const twin = monitor("twin", { strategy: "InPlace", selector: { matchLabels: { strategy: "in-place" } } });
   const path = `jsonpath={.items[?(@.spec.app=="Pod/in-place")].status.reason}`;
@@ -98,7 +104,7 @@ async function mistakenTwice(cluster: Cluster): Promise<void> {
   }
 }
 
-/** One small hog per road, each past three quarters of its limit within seconds, and content there. */
+/** One small hog per method; each crosses its threshold within seconds and then stays there. */
 function everyRoad(): readonly object[] {
   const hog = (name: string, strategy: string) => {
     const pod = hogPod({ name, args: ["--ramp", "20Mi/s", "--to", "65Mi"], limit: "96Mi", request: "48Mi", monitored: true });
@@ -119,7 +125,7 @@ function everyRoad(): readonly object[] {
     hog("in-place", "in-place"),
     hog("alone", "redeploy"),
     owner("Deployment"),
-    // Nothing is redeployed that would leave nobody Ready: so two of each, or one that surges.
+    // memhog does not redeploy the only Ready pod, so there are two of each, or one with a surge.
     owner("StatefulSet", "web", { serviceName: "web", replicas: 2 }),
     owner("DaemonSet", "web", { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } }),
     owner("ReplicaSet", "set", { replicas: 2 }),
@@ -127,9 +133,9 @@ function everyRoad(): readonly object[] {
   ];
 }
 
-/** Looks after the pods with the label of its name. */
+/** Selects the pods with the label of its name. */
 function monitor(name: string, more: object): object {
-  // Without a look ahead: the steep start of such a hog would be reason enough for a second raise.
+  // Without lookahead, because the steep start of the hog would trigger a second raise.
   const spec = {
     memThresholdPercent: 75,
     memMultiplier: 2,

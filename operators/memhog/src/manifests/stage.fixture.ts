@@ -1,4 +1,4 @@
-// The operator in a real cluster, from the files in deploy/, in a namespace where only restricted pods may run.
+// Installs the operator in a real cluster from the files in deploy/, in a namespace that enforces restricted Pod Security.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -8,7 +8,7 @@ import { operatorName } from "../api/names.ts";
 const deploy = join(import.meta.dirname, "../../deploy");
 
 export interface InstallOptions {
-  /** @default that of the test */
+  /** @default the namespace of the test */
   readonly namespace?: string;
   /** A folder of deploy/. @default "operator" */
   readonly variant?: string;
@@ -18,7 +18,7 @@ export interface InstallOptions {
   readonly patches?: readonly object[];
 }
 
-/** kubectl apply -k of a kustomization as a user would write it; disposing of it takes back what it made. */
+/** Applies a kustomization as a user would write it. Disposing deletes its objects. */
 export async function kustomized(cluster: TestCluster, options: InstallOptions = {}): Promise<AsyncDisposable> {
   const { namespace = cluster.defaultNamespace, variant = "operator", components = [], patches = [] } = options;
   const folder = await mkdtemp(join(tmpdir(), "kustomize-"));
@@ -41,7 +41,7 @@ export async function kustomized(cluster: TestCluster, options: InstallOptions =
   };
 }
 
-/** What deploy/README.md tells to patch: where Prometheus is. And a shorter loop, because a test does not like to wait. */
+/** The patch from deploy/README.md that sets the address of Prometheus, and a shorter interval. */
 export function withPrometheusAt(address: string): object {
   const container = {
     name: "operator",
@@ -58,7 +58,7 @@ export function withPrometheusAt(address: string): object {
   };
 }
 
-/** Where pods find the Prometheus of the cluster: beside the node. */
+/** The address of the cluster's Prometheus as reachable from pods. */
 export async function prometheusFor(cluster: Pick<TestCluster, "kubectl">): Promise<string> {
   const address = await cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.addresses[0].address}");
   return `http://${address}:9090`;

@@ -1,17 +1,18 @@
-// Writes what is made from the program and checked in.    node operators/memhog/src/manifests/write.ts
+// Writes the generated files of deploy/.    node operators/memhog/src/manifests/write.ts
 import { join } from "node:path";
-import { writeManifests } from "@memhog/runtime";
-import { manifests } from "../manifests.ts";
+import { type ManifestFiles, writeManifests } from "@memhog/kit";
 import { chartFiles } from "./chart.ts";
+import { manifests } from "./manifests.ts";
 
-const top = join(import.meta.dirname, "../../../..");
+export const deploy = join(import.meta.dirname, "../../deploy");
 
-/** Folders with files that are made from the program. */
-export const generated = [
-  { what: "kustomization", folder: join(top, "operators/memhog/deploy"), files: manifests },
-  { what: "Helm chart", folder: join(top, "deploy/helm/memhog-operator"), files: chartFiles },
-] as const;
+/** The files of deploy/ that are generated: kustomize, and the generated part of the Helm chart. */
+export function generatedFiles(): ManifestFiles {
+  const chart = Object.entries(chartFiles()).map(([path, content]) => [`helm/memhog-operator/${path}`, content] as const);
+  return { ...manifests(), ...Object.fromEntries(chart) };
+}
 
-if (import.meta.main)
-  for (const { what, folder, files } of generated)
-    console.log(`${what}: ${(await writeManifests(folder, files())).join(", ") || "nothing to change"}`);
+if (import.meta.main) {
+  const changed = await writeManifests(deploy, generatedFiles());
+  console.log(`operators/memhog/deploy: ${changed.join(", ") || "nothing to change"}`);
+}

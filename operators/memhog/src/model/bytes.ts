@@ -1,13 +1,14 @@
-// Memory is counted in whole bytes. A plain number would do, since 2^53 bytes are 8 PiB, if only no NaN, fraction or negative
-// ever got in; so there is one door, and what came through it is safe to compare and to multiply.
-import { parseQuantity, quantityOf } from "@memhog/runtime";
+// Amounts of memory in whole bytes. A number is exact up to 2^53 bytes (8 PiB); the branded type and its one constructor keep NaN,
+// fractions and negative numbers out.
+import { parseQuantity } from "@memhog/runtime";
+import { quantityOf } from "@memhog/runtime/objects";
 
 declare const isBytes: unique symbol;
 /** A whole number of bytes, from 0 to 2^53 - 1. */
 export type Bytes = number & { readonly [isBytes]: true };
 
 /** Not a number of bytes. */
-export class BytesError extends RangeError {
+class BytesError extends RangeError {
   readonly code = "MEMHOG_BYTES";
   override readonly name = "BytesError";
 }
@@ -18,7 +19,7 @@ export function bytes(value: number): Bytes {
   return value as Bytes;
 }
 
-export const KiB = 1024;
+const KiB = 1024;
 export const MiB = 1024 * KiB;
 export const mib = (count: number): Bytes => bytes(Math.round(count * MiB));
 
@@ -41,14 +42,14 @@ export function readable(value: number): string {
 
 const trim = (value: number) => String(Number(value.toFixed(1)));
 
-/** So many times the memory, rounded up to a whole MiB (KiB below one MiB): people read it in manifests. */
+/** Multiplied and rounded up to whole MiB (KiB below 1 MiB), since people read it in manifests. */
 export function times(value: Bytes, factor: number): Bytes {
   const unit = value >= MiB ? MiB : KiB;
-  // A hair below the product: 1.1 × 100Mi is 110.00000000000001Mi in floating point, and must not become 111Mi.
+  // 1.1 × 100Mi is 110.00000000000001Mi in floating point and must not become 111Mi.
   return bytes(Math.ceil((value * factor) / unit - 1e-9) * unit);
 }
 
-/** Rounded down to a whole MiB: what a cap leaves. */
+/** Rounded down to whole MiB. */
 export function floorToMiB(value: number): Bytes {
   return bytes(Math.max(0, Math.floor(value / MiB)) * MiB);
 }

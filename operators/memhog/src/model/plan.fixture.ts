@@ -1,7 +1,7 @@
 // A plan for tests of what is said about plans: the app of seen.fixture.ts, held because it is below its threshold.
 import { mib } from "./bytes.ts";
+import { aRecord } from "./observed-app.fixture.ts";
 import type { Plan, Verdict } from "./plan.ts";
-import { aRecord } from "./seen.fixture.ts";
 
 export function aVerdict(different: Partial<Verdict> = {}): Verdict {
   return {
@@ -38,9 +38,9 @@ export function aPlan(different: Partial<Plan> = {}): Plan {
       limit: mib(384),
       wanted: undefined,
       applied: mib(384),
-      rival: undefined,
+      otherAutoscaler: undefined,
     },
-    againInMs: undefined,
+    requeueAfterMs: undefined,
     ...different,
   };
 }

@@ -1,21 +1,19 @@
-// What decide() answers: a verdict for every container with its reason, the record to be stored before anything is done, and the
-// commands that the open intents of that record call for now. A command names everything it changes and what it rests on; whoever
-// carries it out adds no judgement, and may do so twice.
+// What decide() returns: a verdict on every container, the record to store before anything is changed, and the commands to run now.
+// A command names what it changes and what the decision was based on. It is safe to run twice.
 import type { Bytes } from "./bytes.ts";
-import type { HoldReason, RaiseReason } from "./reasons.ts";
-import type { ActionOutcome, AppRecord, Change, Intent, Memory } from "./record.ts";
-import type { AppSeen } from "./seen.ts";
+import type { ObservedApp } from "./observed-app.ts";
+import type { ActionCause, HoldReason, RaiseReason, WaitReason } from "./reasons.ts";
 
 export interface Plan {
   readonly verdicts: readonly Verdict[];
   readonly record: AppRecord;
   readonly commands: readonly Command[];
-  /** Intents that ended with this plan, for Events and metrics: they are among record.actions. */
-  readonly settled: readonly { readonly intent: Intent; readonly outcome: ActionOutcome; readonly detail?: string }[];
-  /** In one word and one sentence, for columns and conditions. */
+  /** Intents that ended with this plan, for Events and metrics. They are also in record.actions. */
+  readonly settled: readonly { readonly intent: Intent; readonly outcome: ActionOutcome; readonly message?: string }[];
+  /** For columns and conditions. */
   readonly summary: Summary;
-  /** Look again after this even if nothing changes: a cooldown ends, a copy has had its time. */
-  readonly againInMs: number | undefined;
+  /** Reconcile again after this time even without an event: a cooldown ends, or a copy times out. */
+  readonly requeueAfterMs: number | undefined;
 }
 
 export type Phase = "Watching" | "Raising" | "Waiting" | "Stopped";
@@ -24,13 +22,13 @@ export interface Summary {
   readonly phase: Phase;
   readonly reason: RaiseReason | HoldReason;
   readonly message: string;
-  /** Of the container that matters most: the one that is changed, or else the one nearest to its limit. */
+  /** The container that is raised, otherwise the one nearest to its limit. */
   readonly container: string | undefined;
   readonly limit: Bytes | undefined;
   readonly wanted: Bytes | undefined;
   readonly applied: Bytes | undefined;
-  /** Whom we share the memory with, or leave it to. */
-  readonly rival: AppSeen["rival"];
+  /** The autoscaler that also manages the app. */
+  readonly otherAutoscaler: ObservedApp["otherAutoscaler"];
 }
 
 export interface Verdict {
@@ -40,7 +38,7 @@ export interface Verdict {
   readonly inputs: Inputs;
 }
 
-/** A decision is a value with a reason; `detail` is the sentence with the numbers in it. */
+/** `reason` is for programs, `detail` is for people. */
 export type Decision =
   | {
       readonly kind: "hold";
@@ -59,20 +57,20 @@ export type Decision =
       readonly cappedBy?: string;
     };
 
-/** What the decision rests on, for `explain` and -v4. */
+/** The numbers that the decision is based on, for `explain` and -v4. */
 export interface Inputs {
   readonly usage: Bytes | undefined;
   readonly sampleAgeMs: number | undefined;
   readonly limit: Bytes | undefined;
   readonly request: Bytes | undefined;
   readonly thresholdBytes: Bytes | undefined;
-  /** Bytes per second; undefined where the samples show none. */
+  /** Bytes per second; undefined if the samples show none. */
   readonly growth: number | undefined;
-  /** Until the trend meets the limit. */
+  /** Until usage reaches the limit at this rate. */
   readonly runsOutInMs: number | undefined;
   readonly cooldownLeftMs: number;
   readonly raisesLastHour: number;
-  /** Every cap that was looked at, the tightest first. */
+  /** Every cap that applies, the lowest first. */
   readonly caps: readonly Cap[];
 }
 
@@ -80,21 +78,21 @@ export interface Cap {
   /** "maxMemory", "LimitRange/small", "ResourceQuota/team", "Node/n1". */
   readonly name: string;
   readonly of: "limit" | "request";
-  /** The most it allows this container. */
+  /** The most it allows this container, in bytes. */
   readonly most: Bytes;
 }
 
 export type Command =
-  /** PATCH pods/resize. `step`: limits alone (Burstable, they need no room), then requests; both at once for Guaranteed. */
+  /** PATCH pods/resize. Burstable pods get their limits first, then their requests; Guaranteed pods get both at once. */
   | {
       readonly do: "resize";
       readonly intent: Intent;
       readonly resourceVersion: string;
       readonly step: "limits" | "requests" | "both";
     }
-  /** Create the bigger copy of a bare pod. */
+  /** Create the larger copy of a bare pod. */
   | { readonly do: "createCopy"; readonly intent: Intent; readonly copy: string }
-  /** Delete the original (its bigger copy is Ready), or a copy that never became Ready. By UID. */
+  /** Delete the original, whose larger copy is Ready, or a copy that never became Ready. */
   | {
       readonly do: "deletePod";
       readonly intent: Intent;
@@ -109,7 +107,7 @@ export type Command =
       readonly resourceVersion: string;
       readonly changes: readonly Change[];
     }
-  /** Evict one pod that is still of the old template. By UID and resourceVersion. */
+  /** Evict one pod of the old size. */
   | {
       readonly do: "evict";
       readonly intent: Intent;
@@ -117,3 +115,127 @@ export type Command =
       readonly uid: string;
       readonly resourceVersion: string;
     };
+
+// What memhog knows about an app beyond what the cluster shows. It is stored in the AppMemory of the app, so that no safety decision
+// depends on process memory (C1, C3). decide/ computes the next record from the present one; api/stored-record.ts reads and writes it.
+
+export interface Memory {
+  readonly limit: Bytes;
+  readonly request: Bytes | undefined;
+}
+
+export interface AppRecord {
+  /** Per container: the largest size that was applied. New pods start with it. */
+  readonly learned: readonly Learned[];
+  /** Raises in progress, at most one per pod and one per template. Stored before anything is changed. */
+  readonly intents: readonly Intent[];
+  /** The last 50 raises that ended, oldest first. */
+  readonly actions: readonly Action[];
+  /** OOM kills that were counted: the highest restart count per pod and container. */
+  readonly kills: readonly CountedKill[];
+  /** Limits that memhog gave to pods and templates. A lower limit in the spec means that another client reverted it. */
+  readonly given: readonly Given[];
+  /** How often another client reverted a raise since the AppMonitor was last edited. */
+  readonly reverts: number;
+  /** Pods and apps that are not raised until the AppMonitor is edited (its generation changes) or the pod is replaced. */
+  readonly stops: readonly Stop[];
+  /** Totals. */
+  readonly raises: number;
+  readonly oomKills: number;
+}
+
+export const emptyRecord: AppRecord = {
+  learned: [],
+  intents: [],
+  actions: [],
+  kills: [],
+  given: [],
+  reverts: 0,
+  stops: [],
+  raises: 0,
+  oomKills: 0,
+};
+
+export interface Learned {
+  readonly container: string;
+  readonly limit: Bytes;
+  readonly request: Bytes | undefined;
+  /** Pods created after this get it from the start; older ones only when they need it. */
+  readonly atMs: number;
+}
+
+/** How a pod gets more memory. */
+export type Method = "InPlace" | "CopyPod" | "Template";
+
+export interface Change {
+  readonly container: string;
+  readonly from: Memory;
+  readonly to: Memory;
+  /** The cap that reduced it: "maxMemory", "LimitRange/small", "ResourceQuota/team", "Node/n1". */
+  readonly cappedBy?: string;
+}
+
+export interface Intent {
+  /** Deterministic: two leaders make the same one. */
+  readonly id: string;
+  readonly method: Method;
+  /** The pod that is raised. For Template: the pod that caused the raise. */
+  readonly pod: { readonly name: string; readonly uid: string };
+  readonly changes: readonly Change[];
+  readonly reason: RaiseReason;
+  readonly atMs: number;
+  readonly attempt: number;
+  /** CopyPod: the name of the larger copy. */
+  readonly copy?: string;
+  /** CopyPod: the UID of the copy, once it is created. No other pod is taken for the copy: anybody can write labels. */
+  readonly copyUid?: string;
+  /** InPlace: the limits are applied, and the requests follow when the node has room. */
+  readonly limitsApplied?: boolean;
+  /** Why it makes no progress. */
+  readonly waiting?: Waiting;
+}
+
+export interface Waiting {
+  readonly reason: WaitReason;
+  /** For people, for example the message of the API server. No decision depends on it. */
+  readonly message?: string;
+}
+
+export type ActionOutcome = "Applied" | "Abandoned" | "Infeasible" | "Refused" | "NotReady";
+
+export interface Action {
+  readonly atMs: number;
+  readonly pod: { readonly name: string; readonly uid: string };
+  readonly changes: readonly Change[];
+  readonly method: Method;
+  readonly reason: RaiseReason;
+  readonly outcome: ActionOutcome;
+  readonly cause?: ActionCause;
+  /** For people; no decision depends on it. */
+  readonly message?: string;
+}
+
+export interface CountedKill {
+  readonly uid: string;
+  readonly container: string;
+  readonly restart: number;
+}
+
+export interface Given {
+  readonly uid: string;
+  readonly container: string;
+  readonly limit: Bytes;
+}
+
+export interface Stop {
+  readonly reason: "SuspectedLeak" | "RaisesIneffective" | "Contested";
+  readonly atMs: number;
+  /** The pod; undefined for the whole app. */
+  readonly uid?: string;
+  /** The AppMonitor at the time of the stop. */
+  readonly monitorUid: string;
+  readonly monitorGeneration: number;
+}
+
+/** How many past actions are kept: enough to count the raises of an hour. */
+export const keptActions = 50;

@@ -1,47 +1,74 @@
-// Why we act and why we hold. These words are public API: they appear in conditions, Events, metrics, logs and `explain`, and
-// people write alerts on them. Each has a sentence; docs/reference is made from this file.
+// Every reason that memhog gives. Reasons are public API: they appear in conditions, Events, metrics, logs and `explain`, and
+// people write alerts on them. The sentences are documentation (docs/reference is generated from them), and no code depends on them.
 
-/** A container gets more memory because … */
+/** Why the memory of a container is raised. */
 export const raiseReasons = {
-  ThresholdCrossed: "usage ÷ limit has reached memThresholdPercent",
-  WillRunOut: "the trend of the last samples reaches the limit within lookaheadSeconds",
-  OutOfMemory: "the container was killed for lack of memory",
-  LearnedBefore: "the app is known to need more than this new pod was given",
+  ThresholdCrossed: "usage has reached memThresholdPercent of the limit",
+  WillRunOut: "at the current rate of growth, usage reaches the limit within lookaheadSeconds",
+  OutOfMemory: "the container was OOM-killed",
+  LearnedBefore: "other pods of the app needed more memory than this new pod has",
 } as const;
 
-/** A container keeps what it has because … */
+/** Why the memory of a container is left as it is. */
 export const holdReasons = {
-  BelowThreshold: "usage ÷ limit is below memThresholdPercent, and the trend does not reach the limit soon",
+  BelowThreshold: "usage is below memThresholdPercent of the limit and will not reach the limit soon",
   NotMonitored: 'the pod does not have the annotation app-monitor.kubedemo.com/monitor: "true"',
   NoMonitor: "no AppMonitor in the namespace selects the pod",
-  AmbiguousMonitor: "several AppMonitors select the pod; none acts until only one does",
+  AmbiguousMonitor: "several AppMonitors select the pod; none of them acts on it",
   Paused: "the AppMonitor is paused",
-  NoLimit: "the container has no memory limit, so there is nothing to compare its usage with",
+  NoLimit: "the container has no memory limit to compare its usage with",
   NotRunning: "the container is not running",
   Terminating: "the pod is being deleted",
   NoSample: "there is no sample of the container's memory yet",
-  SampleStale: "the newest sample is too old to decide anything",
+  SampleStale: "the newest sample is too old to act on",
   MetricsUnavailable: "Prometheus does not answer",
-  ResizeInProgress: "the last raise is not applied yet",
-  ResizeDeferred: "the node has no room for the last raise now; the kubelet tries again",
-  CoolingDown: "the last raise was less than cooldownSeconds ago",
-  AtCeiling: "a cap leaves no more memory to give",
-  SuspectedLeak: "more raises than maxRaisesPerHour: more memory only hides a leak",
-  RaisesFutile: "the container was killed again and again in spite of raises",
-  Contested: "somebody takes back what we give",
-  AnotherAutoscaler: "another autoscaler is in charge of this memory",
-  RecommendOnly: "the strategy is Recommend: what would be done is reported, nothing is touched",
-  InPlaceImpossible: "the strategy is InPlace, and this pod cannot be resized in place",
-  OwnerNotEditable: "the pod cannot be resized in place, and its owner is of a kind that is never edited",
+  ResizeInProgress: "the previous raise has not been applied yet",
+  ResizeDeferred: "the node has no room for the previous raise now; the kubelet retries",
+  CoolingDown: "the previous raise was less than cooldownSeconds ago",
+  CapReached: "maxMemory, a LimitRange, a ResourceQuota or the node allows no more memory",
+  SuspectedLeak: "the pod was raised maxRaisesPerHour times within an hour; more memory would only hide a leak",
+  RaisesIneffective: "the container kept being OOM-killed after several raises",
+  Contested: "another client keeps reverting the memory",
+  ManagedByAutoscaler: "another autoscaler manages this memory",
+  RecommendOnly: "the strategy is Recommend; the raise is reported and not made",
+  InPlaceImpossible: "the pod cannot be resized in place, and it must not be replaced",
+  OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit owners of this kind",
   WouldCauseDowntime:
-    "a redeployment would remove every Ready pod before a new one is Ready: it needs a replica more, a rollout that surges, or strategy Auto",
-  ReplacementNotReady: "the bigger copy does not become Ready; the original stays",
-  RolloutInProgress: "the owner is rolling out",
-  Busy: "enough is being changed at the same time; this one is next",
-  CircuitOpen: "what was done last made things worse; nothing more until it is better",
-  Refused: "the API server refused the last attempt; nothing more until something changes",
+    "a redeployment would remove every Ready pod before a new one is Ready; add a replica, allow the rollout to surge, or use strategy Auto",
+  ReplacementNotReady: "the larger copy of the pod did not become Ready; the original stays",
+  RolloutInProgress: "the owner of the pod is rolling out",
+  Busy: "too many raises are in progress at the same time",
+  CircuitOpen: "the last redeployments did not become Ready; redeployments are suspended for a while",
+  Refused: "the API server rejected the previous attempt; memhog retries later",
 } as const;
 
+/** Why a raise that has begun makes no progress. */
+export const waitReasons = {
+  ResizeDeferred: "the node has no room for it now; the kubelet retries",
+  ResizeInfeasible: "it can never fit on the node",
+  ResizeError: "the kubelet reports an error while resizing the pod",
+  NoRoomForRequest: "the limits are applied; the node has no room for the memory requests",
+  RequestReverting: "the node has no room for the memory requests; they are set back to what the kubelet admitted",
+  CopyNotReady: "the larger copy is not Ready yet",
+  CopyTerminating: "the larger copy is being deleted",
+  CopyGivenUp: "the larger copy did not become Ready in time and is being deleted",
+  OriginalTerminating: "the larger copy is Ready; the original pod is being deleted",
+  RolloutInProgress: "the owner is rolling out the new pod template",
+  PodsNotReady: "the replaced pods are not Ready yet",
+  OnlyReplica: "the only replica is not evicted; add a second one",
+  NotMonitored: "the next pod to be evicted is not monitored",
+  Refused: "the API server rejected it",
+  NameTaken: "another pod has the name of the larger copy",
+} as const;
+
+/** Why a raise was not applied, where the outcome alone does not tell. */
+export const actionCauses = {
+  NoEffect: "the API server accepted it, but nothing changed within 10 minutes",
+  NameTaken: waitReasons.NameTaken,
+} as const;
+
+export type WaitReason = keyof typeof waitReasons;
+export type ActionCause = keyof typeof actionCauses;
 export type RaiseReason = keyof typeof raiseReasons;
 export type HoldReason = keyof typeof holdReasons;
 export type Reason = RaiseReason | HoldReason;

@@ -1,8 +1,9 @@
-import { Job, type Kind, type KubernetesObject, type ObjectRef, ReplicaSet, type Stored } from "@memhog/runtime";
+import { Job, type Kind, type KubernetesObject, type ObjectRef, type Stored } from "@memhog/runtime";
+import { ReplicaSet } from "@memhog/runtime/kinds";
 import { anObject, aPod } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { appAnnotation } from "../api/names.ts";
-import type { AppName } from "../model/seen.ts";
+import type { AppName } from "../model/observed-app.ts";
 import { appMemoryName, appNamedBy, appOf, appRef, appText, parseApp } from "./app-of.ts";
 
 const owned = (apiVersion: string, kind: string, name: string, uid = `uid-${name}`) => ({
@@ -16,7 +17,7 @@ const canary = anObject(ReplicaSet, {
 const nightly = anObject(Job, { metadata: { name: "report-1", uid: "uid-report-1", ...owned("batch/v1", "CronJob", "report") } });
 const once = anObject(Job, { metadata: { name: "once", uid: "uid-once" } });
 
-/** What would be in the caches. */
+/** The content of the caches. */
 const owners = {
   get<T extends KubernetesObject>({ kind }: Kind<T>, { namespace, name }: ObjectRef): Stored<T> | undefined {
     const all: readonly Stored<KubernetesObject>[] = kind === "Job" ? [nightly, once] : [web, alone, canary];
@@ -31,7 +32,11 @@ const nameOf = (metadata: object) => {
 describe("appOf", () => {
   it.each([
     { name: "a pod of a Deployment", metadata: owned("apps/v1", "ReplicaSet", "web-1"), app: "Deployment/web" },
-    { name: "a pod of a ReplicaSet alone", metadata: owned("apps/v1", "ReplicaSet", "alone"), app: "ReplicaSet/alone" },
+    {
+      name: "a pod of a ReplicaSet without a Deployment",
+      metadata: owned("apps/v1", "ReplicaSet", "alone"),
+      app: "ReplicaSet/alone",
+    },
     { name: "a pod of a StatefulSet", metadata: owned("apps/v1", "StatefulSet", "db"), app: "StatefulSet/db" },
     { name: "a pod of a DaemonSet", metadata: owned("apps/v1", "DaemonSet", "agent"), app: "DaemonSet/agent" },
     { name: "a pod of a CronJob", metadata: owned("batch/v1", "Job", "report-1"), app: "CronJob/report" },
@@ -43,31 +48,31 @@ describe("appOf", () => {
       app: "Pod/hungry",
     },
     {
-      name: "a pod of a ReplicaSet that somebody else made",
+      name: "a pod of a ReplicaSet with an unknown controller",
       metadata: owned("apps/v1", "ReplicaSet", "canary-1"),
       app: "Other/Rollout.argoproj.io/canary",
     },
     { name: "a pod of an unknown owner", metadata: owned("example.com/v1", "Thing", "it"), app: "Other/Thing.example.com/it" },
     {
-      name: "a pod of somebody else's Deployment",
+      name: "a pod of a Deployment in another API group",
       metadata: owned("example.com/v1", "Deployment", "web"),
       app: "Other/Deployment.example.com/web",
     },
-    { name: "a pod whose ReplicaSet is not seen yet", metadata: owned("apps/v1", "ReplicaSet", "new-1"), app: undefined },
+    { name: "a pod whose ReplicaSet is not in the cache yet", metadata: owned("apps/v1", "ReplicaSet", "new-1"), app: undefined },
     {
-      name: "a pod whose ReplicaSet was made again under its name",
+      name: "a pod whose ReplicaSet was recreated with the same name",
       metadata: owned("apps/v1", "ReplicaSet", "web-1", "uid-of-the-first"),
       app: undefined,
     },
     {
-      name: "T1: a pod whose ReplicaSet has a namesake in another namespace",
+      name: "T1: a pod whose ReplicaSet has the same name as one in another namespace",
       metadata: { namespace: "elsewhere", ...owned("apps/v1", "ReplicaSet", "web-1") },
       app: undefined,
     },
-  ])("knows $name", ({ metadata, app }) => expect(nameOf(metadata)).toBe(app));
+  ])("returns the app of $name", ({ metadata, app }) => expect(nameOf(metadata)).toBe(app));
 });
 
-describe("the name of an app", () => {
+describe("the object name of an app", () => {
   const names: readonly AppName[] = [
     { kind: "Deployment", namespace: "default", name: "web" },
     { kind: "Pod", namespace: "default", name: "web.v1" },
@@ -82,11 +87,11 @@ describe("the name of an app", () => {
     expect(new Set(all).size).toBe(names.length);
   });
 
-  it.each(names)("can be read back from what is stored: $kind/$name", (app) => {
+  it.each(names)("can be parsed from the stored app: $kind/$name", (app) => {
     expect(parseApp("default", appText(app))).toEqual(app);
   });
 
-  it("can be read back from its key where it was not shortened", () => {
+  it("can be parsed from its key if it was not shortened", () => {
     expect(appRef({ kind: "Deployment", namespace: "default", name: "web-2" })).toEqual({
       namespace: "default",
       name: "deployment-web-2",
@@ -99,7 +104,7 @@ describe("the name of an app", () => {
     expect(appNamedBy({ namespace: "default", name: "somebody-elses" })).toBeUndefined();
   });
 
-  it.each(["", "web", "Deployment/", "Thing/web", "deployment/web"])("is not read from %j", (text) => {
+  it.each(["", "web", "Deployment/", "Thing/web", "deployment/web"])("cannot be parsed from %j", (text) => {
     expect(parseApp("default", text)).toBeUndefined();
   });
 });

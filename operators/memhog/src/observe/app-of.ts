@@ -1,28 +1,22 @@
-// From a pod to its app, and from an app to its name. An app is the top-most owner of a pod that we know how to deal with:
+// Maps a pod to its app, and an app to the name of its AppMemory. An app is the top-most known owner of a pod:
 //
 //     pod ← ReplicaSet ← Deployment        Deployment/web
 //     pod ← ReplicaSet                     ReplicaSet/web
-//     pod ← StatefulSet                    StatefulSet/db       (whoever made the StatefulSet)
+//     pod ← StatefulSet                    StatefulSet/db       (whatever owns the StatefulSet)
 //     pod ← Job ← CronJob                  CronJob/report
 //     pod ← Job                            Job/report-1
-//     pod                                  Pod/hungry           (and its bigger copies hungry-autoscaled, …)
+//     pod                                  Pod/hungry           (and its larger copies hungry-autoscaled, …)
 //     pod ← ReplicaSet ← Rollout           Other/Rollout.argoproj.io/web
 //
-// A ReplicaSet or a Job that somebody else made is not ours to edit: its maker decides what is in it.
-import {
-  type CachedObjects,
-  controllerOf,
-  dnsSubdomain,
-  type KubernetesObject,
-  type ObjectRef,
-  type OwnerReference,
-  type Stored,
-} from "@memhog/runtime";
-import type { AppKind, AppName } from "../model/seen.ts";
+// memhog does not edit a ReplicaSet or Job that has another controller, because that controller would revert the change.
+import type { KubernetesObject, ObjectRef, Stored } from "@memhog/runtime";
+import type { CacheReader } from "@memhog/runtime/controller";
+import { controllerOf, dnsSubdomain, type OwnerReference } from "@memhog/runtime/objects";
+import type { AppKind, AppName } from "../model/observed-app.ts";
 import { barePodApp, JobView, ReplicaSetView } from "./kinds.ts";
 
 /** Owners between a pod and its app. */
-type Owners = Pick<CachedObjects, "get">;
+type Owners = Pick<CacheReader, "get">;
 
 const appKinds: Readonly<Record<string, AppKind>> = {
   "Deployment.apps": "Deployment",
@@ -33,7 +27,7 @@ const appKinds: Readonly<Record<string, AppKind>> = {
   "Job.batch": "Job",
 };
 
-/** The app of a pod; undefined while its owner is not in the cache: what is seen later is looked at later. */
+/** The app of a pod; undefined while its owner is not in the cache. The owner's own event enqueues the app later. */
 export function appOf(pod: Stored<KubernetesObject>, owners: Owners): AppName | undefined {
   const { namespace = "" } = pod.metadata;
   const owner = controllerOf(pod);
@@ -47,7 +41,7 @@ export function appOf(pod: Stored<KubernetesObject>, owners: Owners): AppName | 
   return appNamed(namespace, owner, kind);
 }
 
-/** The app that a ReplicaSet or a Job is, or is a part of. */
+/** The app that a ReplicaSet or Job is or belongs to. */
 export function appOfOwner(object: Stored<KubernetesObject>, own: "ReplicaSet" | "Job"): AppName {
   const { namespace = "", name } = object.metadata;
   const above = controllerOf(object);
@@ -67,17 +61,17 @@ function kindOf(owner: OwnerReference): AppKind | undefined {
   return Object.hasOwn(appKinds, name) ? appKinds[name] : undefined;
 }
 
-/** "Rollout.argoproj.io": kinds of different groups may have one name. */
+/** "Rollout.argoproj.io": kinds of different groups can have the same name. */
 function qualified({ kind, apiVersion }: OwnerReference): string {
   return apiVersion.includes("/") ? `${kind}.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : kind;
 }
 
-/** "Deployment/web", as AppMemory.spec.app has it. */
+/** "Deployment/web", the form of AppMemory.spec.app. */
 export function appText({ kind, name }: AppName): string {
   return `${kind}/${name}`;
 }
 
-/** The inverse of `appText`; undefined for what it would not have written. */
+/** The inverse of `appText`; undefined for any other text. */
 export function parseApp(namespace: string, text: string): AppName | undefined {
   const slash = text.indexOf("/");
   const prefix = text.slice(0, Math.max(0, slash));
@@ -86,7 +80,7 @@ export function parseApp(namespace: string, text: string): AppName | undefined {
   return kind === undefined || kind !== prefix || name === "" ? undefined : { kind, namespace, name };
 }
 
-/** The name of an app's AppMemory: the same each time, and different for different apps. */
+/** The name of an app's AppMemory: deterministic and unique. */
 export function appMemoryName({ kind, name }: AppName): string {
   return dnsSubdomain(kind.toLowerCase(), name);
 }
@@ -96,7 +90,7 @@ export function appRef(app: AppName): ObjectRef {
   return { namespace: app.namespace, name: appMemoryName(app) };
 }
 
-/** The app of a key, if its name could be written as it is ("deployment-web"). Kinds have no dash, so it is read one way only. */
+/** The app of a key such as "deployment-web", if the name was not shortened. Kinds contain no dash, so the result is unambiguous. */
 export function appNamedBy({ namespace = "", name }: ObjectRef): AppName | undefined {
   const dash = name.indexOf("-");
   const kind = kindsByPrefix.get(name.slice(0, Math.max(0, dash)));

@@ -1,18 +1,12 @@
 // Caches without a cluster: whole objects go in, and come out as the views keep them.
-import {
-  type CachedObjects,
-  type Index,
-  type Kind,
-  type KubernetesObject,
-  type ObjectRef,
-  type Stored,
-  type View,
-  withoutManagedFields,
-} from "@memhog/runtime";
+import type { Kind, KubernetesObject, ObjectRef, Stored } from "@memhog/runtime";
+import { type Index, type View, withoutManagedFields } from "@memhog/runtime/cache";
+import type { CacheReader, ListFilter } from "@memhog/runtime/controller";
 import { anObject } from "@memhog/runtime/testing";
-import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import {
+  AppMemoryView,
+  AppMonitorView,
   AutoscalerView,
   CronJobView,
   DaemonSetView,
@@ -28,7 +22,7 @@ import {
 
 const views: readonly View[] = [
   ...[PodView, NodeView, DeploymentView, StatefulSetView, DaemonSetView, ReplicaSetView, JobView, CronJobView],
-  ...[LimitRangeView, ResourceQuotaView, AutoscalerView, AppMonitor, AppMemory],
+  ...[LimitRangeView, ResourceQuotaView, AutoscalerView, AppMonitorView, AppMemoryView],
 ];
 
 /** What would be kept of an object, whatever its kind. */
@@ -38,21 +32,21 @@ export function asKept(object: Stored<KubernetesObject>): Stored<KubernetesObjec
   return (kind.project ?? withoutManagedFields)(object);
 }
 
-export function cachedObjects(...whole: readonly Stored<KubernetesObject>[]): CachedObjects {
+export function cachedObjects(...whole: readonly Stored<KubernetesObject>[]): CacheReader {
   const all = whole.map((object) => ({ kind: object.kind, object: asKept(object) }));
   const of = (kind: Kind) => all.filter((entry) => entry.kind === kind.kind).map(({ object }) => object);
   const cached = {
     get: (kind: Kind, { namespace, name }: ObjectRef) =>
       of(kind).find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
-    objects: (kind: Kind, namespace?: string) =>
+    list: (kind: Kind, { namespace }: ListFilter = {}) =>
       of(kind).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
     lookup: ({ kind, values }: Index, value: string) =>
       of(kind).filter((object) => [values(object) ?? []].flat().includes(value)),
   };
-  return cached as unknown as CachedObjects; // a cache of a kind holds objects of that kind
+  return cached as unknown as CacheReader; // a cache of a kind holds objects of that kind
 }
 
-/** johnny-cache, as the seeds have it. */
+/** The sample AppMonitor johnny-cache. */
 export function johnnyCache(spec: Partial<AppMonitor["spec"]> = {}, metadata: object = {}): Stored<AppMonitor> {
   return anObject<AppMonitor>(AppMonitor, {
     metadata: { name: "johnny-cache", ...metadata },

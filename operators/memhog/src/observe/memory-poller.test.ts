@@ -1,11 +1,12 @@
-import { type KubernetesObject, keyOf, type Logger, type SourceWorld, type Stored } from "@memhog/runtime";
+import { type KubernetesObject, keyOf, type Logger, type Stored } from "@memhog/runtime";
+import type { SourceContext } from "@memhog/runtime/controller";
 import { aPod, manualEnvironment } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { monitorAnnotation } from "../api/names.ts";
 import { cachedObjects, johnnyCache } from "./cached.fixture.ts";
 import { MemoryPoller, type QueryReport } from "./memory-poller.ts";
 import { answeredAtMs, answering, type Given, matrix, usage } from "./prometheus/answers.fixture.ts";
-import { PrometheusError } from "./prometheus/errors.ts";
+import { PrometheusError } from "./prometheus/transport.ts";
 
 const hungry = (metadata: object = {}) =>
   aPod({ metadata: { namespace: "shop", name: "web", annotations: { [monitorAnnotation]: "true" }, ...metadata } });
@@ -19,7 +20,7 @@ const some = matrix({
   ],
 });
 
-/** A poller at work, on time that the test moves. */
+/** A running poller on a manual clock. */
 function polling(answers: readonly Given[], objects: readonly Stored<KubernetesObject>[] = [hungry()]) {
   const environment = manualEnvironment({ now: answeredAtMs });
   const { transport, asked } = answering(...answers);
@@ -33,9 +34,9 @@ function polling(answers: readonly Given[], objects: readonly Stored<KubernetesO
     warn: (_, message) => said.push(message),
   };
   const stopping = new AbortController();
-  const world: SourceWorld = {
+  const world: SourceContext = {
     ...{ environment, log, cached: cachedObjects(...objects), signal: stopping.signal },
-    wake: (ref, why) => woken.push(`${keyOf(ref)} ${why}`),
+    enqueue: (ref, why) => woken.push(`${keyOf(ref)} ${why}`),
   };
   const ended = poller.source.run(world);
   const stop = async () => {
@@ -45,8 +46,8 @@ function polling(answers: readonly Given[], objects: readonly Stored<KubernetesO
   return { ...{ poller, asked, reports, woken, said, world }, clock: environment.clock, [Symbol.asyncDispose]: stop };
 }
 
-describe("the poller", () => {
-  it("asks once for all pods, and has every app looked at once", async () => {
+describe("memory poller", () => {
+  it("sends one query for all pods and enqueues every app once", async () => {
     const copy = hungry({
       name: "web-autoscaled",
       annotations: { [monitorAnnotation]: "true", "app-monitor.kubedemo.com/app": "web" },
@@ -66,7 +67,7 @@ describe("the poller", () => {
     expect(run.reports).toEqual([{ outcome: "answered", durationMs: 0, series: 1, samples: 2 }]);
   });
 
-  it("asks again after every interval, never exactly at the same time as everyone else", async () => {
+  it("queries again after every interval, with jitter", async () => {
     await using run = polling([some]);
     await run.clock.advance(4_400);
     expect(run.asked).toHaveLength(1);
@@ -77,7 +78,7 @@ describe("the poller", () => {
     expect(run.asked.length).toBeLessThanOrEqual(14);
   });
 
-  it("M1: while Prometheus is away it says so, asks less often, never stops, and wakes everyone once", async () => {
+  it("M1: backs off while Prometheus is unavailable, logs it, and enqueues every app once", async () => {
     await using run = polling([some, down, down, down, down, some]);
     await run.clock.advance(5_500);
     expect(run.asked).toHaveLength(2);
@@ -90,37 +91,37 @@ describe("the poller", () => {
     await run.clock.advance(20_000);
     expect(run.poller.metrics()).toEqual({ available: true, freshForMs: 90_000 });
     expect(run.said).toEqual([
-      "memory metrics are there",
-      "no memory metrics; nothing is raised but after a kill",
-      "memory metrics are there",
+      "memory metrics are available",
+      "memory metrics are unavailable; raising only after OOM kills",
+      "memory metrics are available",
     ]);
     expect(run.reports.map(({ outcome }) => outcome)).toContain("PROMETHEUS_UNREACHABLE");
   });
 
-  it("M1: what was known before an outage grows old", async () => {
+  it("M1: samples from before an outage age", async () => {
     await using run = polling([some, down]);
     await run.clock.advance(100_000);
     expect(run.poller.samplesOf("WorkingSet", web, life).samples.map(({ ageMs }) => ageMs)).toEqual([120_000, 110_000]);
   });
 
-  it("M1: before the first answer nothing is available", async () => {
+  it("M1: metrics are unavailable before the first response", async () => {
     const { transport } = answering(some);
     expect(new MemoryPoller({ transport }).metrics()).toMatchObject({
       available: false,
-      problem: "Prometheus was not asked yet",
+      problem: "Prometheus has not been queried yet",
     });
   });
 
-  it("M4: a part of an answer counts, and is said to be one", async () => {
+  it("M4: a partial response is used and reported", async () => {
     const partial = JSON.stringify({ ...JSON.parse(some), warnings: ["a store is away"] });
     await using run = polling([partial]);
     await run.clock.advance(0);
-    expect(run.poller.metrics()).toMatchObject({ available: true, problem: "Prometheus warns: a store is away" });
+    expect(run.poller.metrics()).toMatchObject({ available: true, problem: "Prometheus returned warnings: a store is away" });
     expect(run.poller.samplesOf("WorkingSet", web, life).samples).toHaveLength(2);
     expect(run.reports[0]?.outcome).toBe("partial");
   });
 
-  it("T1: series of another namespace, of pods that do not ask for us, and of no pod are dropped", async () => {
+  it("T1: drops series of other namespaces, of pods without the annotation, and of unknown pods", async () => {
     const answer = matrix(
       { labels: { namespace: "bank" }, points: [[10, 9]] },
       { labels: { pod: "quiet" }, points: [[10, 9]] },
@@ -132,7 +133,7 @@ describe("the poller", () => {
     expect(run.reports[0]).toMatchObject({ series: 4, samples: 0 });
   });
 
-  it("finds out by itself what this Prometheus calls things, and then asks for that", async () => {
+  it("detects the metric and label names and keeps using them", async () => {
     const labels = { pod: "", container: "", pod_name: "web", container_name: "main" };
     const old = matrix({ name: usage, labels, points: [[10, 1]] });
     await using run = polling([matrix(), matrix(), matrix(), matrix(), old]);
@@ -144,7 +145,7 @@ describe("the poller", () => {
     expect(run.poller.samplesOf("WorkingSet", web, life).samples).toHaveLength(1);
   });
 
-  it("asks for the usage as soon as one AppMonitor wants it", async () => {
+  it("queries the usage if an AppMonitor uses it", async () => {
     const both = matrix({ points: [[10, 1]] }, { name: usage, points: [[10, 5]] });
     await using run = polling([both], [hungry(), johnnyCache({ metric: "Usage" }, { namespace: "shop" })]);
     await run.clock.advance(0);

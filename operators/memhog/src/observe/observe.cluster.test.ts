@@ -5,8 +5,8 @@ import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { monitorAnnotation } from "../api/names.ts";
 import { mib } from "../model/bytes.ts";
-import { looking } from "./looking.fixture.ts";
 import { answering, matrix } from "./prometheus/answers.fixture.ts";
+import { looking } from "./read-only-operator.fixture.ts";
 
 const annotations = { [monitorAnnotation]: "true" };
 const labels = { app: "web" };
@@ -45,7 +45,7 @@ async function stage() {
 }
 
 describe("observing a cluster", () => {
-  it("sees the pods of a Deployment as one app, its template and its AppMonitor, as soon as they are there", async () => {
+  it("observes the pods of a Deployment as one app with its template and AppMonitor", async () => {
     await using world = await stage();
     const { cluster, home, operator } = world;
     await cluster.apply(web(home), monitor(home, "johnny-cache"));
@@ -61,7 +61,7 @@ describe("observing a cluster", () => {
     });
   });
 
-  it("sees what a bare pod is told by its kubelet: that it runs, that it was killed, that a resize waits", async () => {
+  it("observes that a bare pod runs, was OOM-killed, and has a deferred resize", async () => {
     await using world = await stage();
     const { cluster, home, operator, say } = world;
     await cluster.apply(bare(home));
@@ -86,7 +86,7 @@ describe("observing a cluster", () => {
     });
   });
 
-  it("T1: keeps namespaces apart: a namesake elsewhere, and its AppMonitor, are not seen here", async () => {
+  it("T1: ignores an app of the same name in another namespace and its AppMonitor", async () => {
     await using world = await stage();
     const { cluster, home, elsewhere, operator } = world;
     await cluster.apply(bare(home), bare(elsewhere), monitor(elsewhere, "theirs"), monitor(home, "ours"));
@@ -98,7 +98,7 @@ describe("observing a cluster", () => {
     expect(seen?.pods).toHaveLength(1);
   });
 
-  it("E4: sees at once that a pod no longer wants to be looked after, and an AppMonitor that is paused", async () => {
+  it("E4: observes a removed annotation and a paused AppMonitor immediately", async () => {
     await using world = await stage();
     const { cluster, client, home, operator } = world;
     await cluster.apply(bare(home), monitor(home, "johnny-cache"));

@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { mib } from "../model/bytes.ts";
-import { looking } from "./looking.fixture.ts";
 import { httpTransport } from "./prometheus/http-transport.ts";
+import { looking } from "./read-only-operator.fixture.ts";
 
 beforeAll(async () => {
   await using cluster = await testCluster({ nodes: "real" });
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 describe("observing a real node (real Kubernetes: a kubelet measures, a real Prometheus answers)", () => {
-  it("sees what a hog holds, how old that figure is, and how much room its node has", async () => {
+  it("returns the memory usage, the age of the sample, and the free memory of the node", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     const { kubeconfig, defaultNamespace, prometheus = "" } = cluster;
     await cluster.apply(
@@ -47,7 +47,7 @@ describe("observing a real node (real Kubernetes: a kubelet measures, a real Pro
     const ages = container?.samples.map(({ ageMs }) => ageMs) ?? [];
     expect(ages).toEqual(ages.toSorted((a, b) => b - a));
     expect(ages.at(-1)).toBeLessThan(90_000);
-    // It grew: the samples are those of one ramp, not one figure many times.
+    // The usage grew, so the samples are different measurements and not one repeated value.
     const [first, last] = [container?.samples[0]?.bytes ?? 0, container?.samples.at(-1)?.bytes ?? 0];
     expect(last).toBeGreaterThan(first);
     expect(pod?.node?.allocatable).toBeGreaterThan(mib(512));

@@ -1,12 +1,5 @@
-import {
-  HorizontalPodAutoscaler,
-  type KubernetesObject,
-  LimitRange,
-  type ObjectRef,
-  ReplicaSet,
-  ResourceQuota,
-  type Stored,
-} from "@memhog/runtime";
+import type { KubernetesObject, ObjectRef, Stored } from "@memhog/runtime";
+import { HorizontalPodAutoscaler, LimitRange, ReplicaSet, ResourceQuota } from "@memhog/runtime/kinds";
 import { aDeployment, aNode, anObject, aPod, manualClock } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { AppMemory } from "../api/app-memory.ts";
@@ -14,8 +7,8 @@ import { monitorAnnotation } from "../api/names.ts";
 import { mib } from "../model/bytes.ts";
 import { appMemoryName } from "./app-of.ts";
 import { cachedObjects, johnnyCache } from "./cached.fixture.ts";
-import { type ObserveWorld, observe } from "./observe.ts";
-import { RaiseWitness } from "./raise-witness.ts";
+import { type ObserveDeps, observe } from "./observe.ts";
+import { RaiseTimes } from "./pods.ts";
 
 const clock = manualClock();
 const annotations = { [monitorAnnotation]: "true" };
@@ -28,7 +21,7 @@ const replica = (name: string, more: object = {}) =>
 const web = aDeployment({ metadata: { name: "web" } });
 const ref = { namespace: "default", name: "deployment-web" };
 
-const memory: ObserveWorld["memory"] = {
+const memory: ObserveDeps["memory"] = {
   metrics: () => ({ available: true, freshForMs: 90_000 }),
   samplesOf: (metric, { namespace, pod }) =>
     namespace === "default"
@@ -42,11 +35,11 @@ const discovery = (minor: number, inPlace = true) => ({
 
 function seeing(
   objects: readonly Stored<KubernetesObject>[],
-  { at = ref, nodes = true, minor = 37, inPlace = true, ...world }: Partial<ObserveWorld> & Partial<Where> = {},
+  { at = ref, nodes = true, minor = 37, inPlace = true, ...world }: Partial<ObserveDeps> & Partial<Where> = {},
 ) {
   const cached = cachedObjects(...objects);
-  const ctx = { cached, clock, signal: new AbortController().signal, client: { discovery: discovery(minor, inPlace) } };
-  return observe(at, ctx, { memory, raises: new RaiseWitness(clock), nodes, ...world });
+  const ctx = { ...cached, clock, signal: new AbortController().signal, client: { discovery: discovery(minor, inPlace) } };
+  return observe(at, ctx, { memory, raises: new RaiseTimes(clock), nodes, ...world });
 }
 
 interface Where {
@@ -58,8 +51,8 @@ interface Where {
 const remembered = (status: object) =>
   anObject<AppMemory>(AppMemory, { metadata: { name: ref.name }, spec: { app: "Deployment/web" }, status });
 
-describe("what is seen of an app", () => {
-  it("is its pods with their samples, its template, and the AppMonitor in charge", async () => {
+describe("an observed app", () => {
+  it("contains its pods with samples, its template, and its AppMonitor", async () => {
     const seen = await seeing([replica("web-1-b"), replica("web-1-a"), set, web, johnnyCache(), aNode()]);
     expect(seen).toMatchObject({
       app: { kind: "Deployment", namespace: "default", name: "web" },
@@ -74,32 +67,32 @@ describe("what is seen of an app", () => {
       template: { uid: web.metadata.uid, replicas: 3, rolledOut: true },
       record: { intents: [], raises: 0 },
       cluster: { inPlace: true, resizeAfterOomKill: true },
-      rival: undefined,
-      underWayElsewhere: 0,
+      otherAutoscaler: undefined,
+      underWayElsewhere: { namespace: 0, cluster: 0, otherNamespaces: 0 },
     });
   });
 
-  it("is nothing where there are neither pods nor a memory of them", async () => {
+  it("is undefined if there are neither pods nor an AppMemory", async () => {
     expect(await seeing([web, set, johnnyCache()])).toBeUndefined();
     expect(await seeing([], { at: { namespace: "default", name: "whatever" } })).toBeUndefined();
   });
 
-  it("is what is remembered, when all pods are gone", async () => {
+  it("contains the AppMemory if all pods are gone", async () => {
     expect(await seeing([remembered({ raises: 2 })])).toMatchObject({ pods: [], record: { raises: 2 } });
   });
 
-  it("M5: is when pods were raised that were replaced since, by a clock that never goes back", async () => {
-    const raises = new RaiseWitness(clock);
+  it("M5: contains the times of raises of replaced pods, by a monotonic clock", async () => {
+    const raises = new RaiseTimes(clock);
     raises.note("gone");
     const action = {
-      ...{ at: "2026-01-01T00:00:00Z", road: "Template", pod: { name: "web-1-z", uid: "gone" }, changes: [] },
+      ...{ at: "2026-01-01T00:00:00Z", method: "Template", pod: { name: "web-1-z", uid: "gone" }, changes: [] },
       ...{ reason: "ThresholdCrossed", outcome: "Applied" },
     };
     const seen = await seeing([set, web, replica("web-1-a"), remembered({ actions: [action] })], { raises });
     expect(seen?.raisedAgoMs).toEqual(new Map([["gone", 0]]));
   });
 
-  it("E3: is what can be read of a memory that somebody spoiled; the rest is told", async () => {
+  it("E3: contains the readable part of a malformed AppMemory and reports the rest", async () => {
     const broken: string[] = [];
     const spoiled = remembered({ raises: 2, intents: [{ id: 7 }] });
     const seen = await seeing([spoiled], { onBroken: (where) => broken.push(where) });
@@ -107,14 +100,14 @@ describe("what is seen of an app", () => {
     expect(broken).toEqual(["intents[0]"]);
   });
 
-  it("is found by a name that had to be shortened", async () => {
+  it("is found by a shortened name", async () => {
     const name = `long-${"x".repeat(245)}`;
     const at = { namespace: "default", name: appMemoryName({ kind: "Pod", namespace: "default", name }) };
     expect(at.name).toHaveLength(253);
     expect(await seeing([aPod({ metadata: { name, annotations } })], { at })).toMatchObject({ app: { kind: "Pod", name } });
   });
 
-  it("is a pod without its insides where it does not ask for us", async () => {
+  it("contains no container facts of a pod without the annotation", async () => {
     const quiet = aPod({ metadata: { name: "web-1-z", ownerReferences: [owner("ReplicaSet", "web-1")] } });
     const seen = await seeing([set, web, replica("web-1-a"), quiet]);
     expect(seen?.pods.map(({ name, monitored, ready, containers }) => [name, monitored, ready, containers.length])).toEqual([
@@ -123,7 +116,7 @@ describe("what is seen of an app", () => {
     ]);
   });
 
-  it("D4: is the room on the node, counted over the pods of all namespaces that have not ended", async () => {
+  it("D4: contains the free memory of the node, counting running pods of all namespaces", async () => {
     const other = aPod({ metadata: { namespace: "bank", name: "till" } });
     const ended = aPod({ metadata: { name: "ended" }, status: { phase: "Failed" } });
     const away = aPod({ metadata: { name: "away" }, spec: { nodeName: "node-2" } });
@@ -131,16 +124,16 @@ describe("what is seen of an app", () => {
     expect(seen?.pods[0]?.node).toEqual({ name: "node-1", allocatable: mib(8192), requested: mib(512) });
   });
 
-  it("S1: is no room where nodes may not be read", async () => {
+  it("S1: contains no free memory if nodes cannot be read", async () => {
     expect((await seeing([set, web, replica("web-1-a"), aNode()], { nodes: false }))?.pods[0]?.node).toBeUndefined();
   });
 
-  it("is the metric that the AppMonitor wants", async () => {
+  it("uses the metric that the AppMonitor selects", async () => {
     const seen = await seeing([set, web, replica("web-1-a"), johnnyCache({ metric: "Usage" })]);
     expect(seen?.pods[0]?.containers[0]?.samples[0]?.ageMs).toBe(1);
   });
 
-  it("F2: is every AppMonitor that selects one of the pods, and no other", async () => {
+  it("F2: contains every AppMonitor that selects one of the pods, and no other", async () => {
     const mine = johnnyCache({ selector: { matchLabels: { app: "web" } } }, { name: "a-mine" });
     const theirs = johnnyCache({ selector: { matchLabels: { app: "db" } } }, { name: "theirs" });
     const going = johnnyCache({}, { name: "going", deletionTimestamp: "2026-01-01T00:00:00Z" });
@@ -148,7 +141,7 @@ describe("what is seen of an app", () => {
     expect(seen?.policies.map(({ name }) => name)).toEqual(["a-mine", "johnny-cache"]);
   });
 
-  it("T1: is nothing of another namespace: no pod, no AppMonitor, no bounds, no autoscaler", async () => {
+  it("T1: contains no pod, AppMonitor, quota, LimitRange or autoscaler of another namespace", async () => {
     const there = { namespace: "bank" };
     const hpa = { metadata: there, spec: memoryHpa };
     const seen = await seeing([
@@ -160,7 +153,7 @@ describe("what is seen of an app", () => {
     expect(seen).toMatchObject({
       policies: [],
       limits: { ranges: [], quotas: [] },
-      rival: undefined,
+      otherAutoscaler: undefined,
       pods: [{ name: "web-1-a" }],
     });
     expect(seen?.pods).toHaveLength(1);
@@ -171,20 +164,23 @@ describe("what is seen of an app", () => {
     scaleTargetRef: { kind: "Deployment", name: "web" },
     metrics: [{ type: "Resource", resource: { name: "memory", target: { type: "Utilization", averageUtilization: 80 } } }],
   } as const;
-  it("F1: is the autoscaler that minds, by name", async () => {
+  it("F1: names the autoscaler that depends on the memory request", async () => {
     const hpa = anObject(HorizontalPodAutoscaler, { metadata: { name: "web-hpa" }, spec: memoryHpa });
     const vpa = { vpaUpdates: "Pod resources updated by web-vpa: container 0: memory request" };
     const touched = aPod({
       metadata: { name: "web-1-b", annotations: { ...annotations, ...vpa }, ownerReferences: [owner("ReplicaSet", "web-1")] },
     });
-    expect((await seeing([set, web, replica("web-1-a"), hpa]))?.rival).toEqual({
+    expect((await seeing([set, web, replica("web-1-a"), hpa]))?.otherAutoscaler).toEqual({
       name: "HorizontalPodAutoscaler/web-hpa",
       kind: "HPA",
     });
-    expect((await seeing([set, web, touched, hpa]))?.rival).toEqual({ name: "VerticalPodAutoscaler/web-vpa", kind: "VPA" });
+    expect((await seeing([set, web, touched, hpa]))?.otherAutoscaler).toEqual({
+      name: "VerticalPodAutoscaler/web-vpa",
+      kind: "VPA",
+    });
   });
 
-  it("D5: is the bounds of the namespace, by name", async () => {
+  it("D5: names the LimitRanges and ResourceQuotas of the namespace", async () => {
     const range = anObject(LimitRange, {
       metadata: { name: "small" },
       spec: { limits: [{ type: "Container", max: { memory: "1Gi" } }] },
@@ -196,14 +192,14 @@ describe("what is seen of an app", () => {
     });
   });
 
-  it("D3: is how much is under way elsewhere; what waits does not count, nor does this app itself", async () => {
+  it("D3: contains the number of raises in progress in other apps, without waiting ones", async () => {
     const intent = {
       id: "i",
-      road: "InPlace",
+      method: "InPlace",
       pod: { name: "p", uid: "u" },
       changes: [],
       reason: "OutOfMemory",
-      at: "2026-01-01T00:00:00Z",
+      at: new Date(clock.now()).toISOString(),
       attempt: 1,
     } as const;
     const busy = (name: string, ...intents: readonly object[]) =>
@@ -212,13 +208,17 @@ describe("what is seen of an app", () => {
         spec: { app: "Pod/x" },
         status: { intents: intents.map((more, at) => ({ ...intent, id: `${at}`, ...more })) },
       });
-    const others = [busy("pod-x", {}, { limitsApplied: true }, { waitingFor: "Deferred" }), busy("pod-y", {}), busy("pod-z")];
+    const others = [
+      busy("pod-x", {}, { limitsApplied: true }, { waiting: { reason: "ResizeDeferred" } }),
+      busy("pod-y", {}),
+      busy("pod-z"),
+    ];
     const own = anObject<AppMemory>(AppMemory, {
       metadata: { name: ref.name },
       spec: { app: "Deployment/web" },
       status: { intents: [intent] },
     });
-    expect((await seeing([set, web, replica("web-1-a"), own, ...others]))?.underWayElsewhere).toBe(2);
+    expect((await seeing([set, web, replica("web-1-a"), own, ...others]))?.underWayElsewhere.cluster).toBe(2);
   });
 
   it.each([
@@ -236,7 +236,13 @@ describe("what is seen of an app", () => {
       inPlace: true,
       cluster: { inPlace: true, resizeAfterOomKill: false },
     },
-    { name: "all are new", kubelet: "v1.37.1", minor: 37, inPlace: true, cluster: { inPlace: true, resizeAfterOomKill: true } },
+    {
+      name: "API server and kubelet are 1.37",
+      kubelet: "v1.37.1",
+      minor: 37,
+      inPlace: true,
+      cluster: { inPlace: true, resizeAfterOomKill: true },
+    },
     {
       name: "pods/resize is not served",
       kubelet: "v1.32.2",
@@ -244,17 +250,17 @@ describe("what is seen of an app", () => {
       inPlace: false,
       cluster: { inPlace: false, resizeAfterOomKill: false },
     },
-  ])("is what the cluster can do: $name", async ({ kubelet, minor, inPlace, cluster }) => {
+  ])("contains the capabilities of the cluster: $name", async ({ kubelet, minor, inPlace, cluster }) => {
     const node = aNode({ status: { nodeInfo: { kubeletVersion: kubelet } } });
     expect((await seeing([set, web, replica("web-1-a"), node], { minor, inPlace }))?.cluster).toEqual(cluster);
   });
 
-  it("is why the kubelet of a node cannot resize, where it is too old", async () => {
+  it("contains the reason why an old kubelet cannot resize", async () => {
     const node = aNode({ status: { nodeInfo: { kubeletVersion: "v1.32.2" } } });
-    expect((await seeing([set, web, replica("web-1-a"), node]))?.pods[0]?.notResizable).toMatch(/kubelet of node-1 is 1\.32/);
+    expect((await seeing([set, web, replica("web-1-a"), node]))?.pods[0]?.notResizable).toMatch(/node-1 has 1\.32/);
   });
 
-  it("a ReplicaSet is rolled out only when no pod is smaller than its template", async () => {
+  it("treats a ReplicaSet as rolled out only if no pod is smaller than its template", async () => {
     const resources = { limits: { memory: "512Mi" } };
     const alone = (limit: string) =>
       anObject(ReplicaSet, {
@@ -272,19 +278,19 @@ describe("what is seen of an app", () => {
   });
 });
 
-describe("the witness of raises", () => {
-  it("M5: counts by a clock that never goes back", async () => {
+describe("raise times", () => {
+  it("M5: use a monotonic clock", async () => {
     const time = manualClock();
-    const witness = new RaiseWitness(time);
+    const witness = new RaiseTimes(time);
     witness.note("a");
     await time.advance(5_000);
     time.stepWallClock(-3_600_000);
     expect(witness.ago(["a", "b"])).toEqual(new Map([["a", 5_000]]));
   });
 
-  it("forgets after a day", async () => {
+  it("are dropped after a day", async () => {
     const time = manualClock();
-    const witness = new RaiseWitness(time);
+    const witness = new RaiseTimes(time);
     witness.note("a");
     await time.advance(25 * 3_600_000);
     witness.note("b");

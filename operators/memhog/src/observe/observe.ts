@@ -1,64 +1,89 @@
-// Everything a decision about one app rests on, as plain values: from caches, and from the samples of the last poll. Nothing here
-// judges, and nothing is written. A folder tour:
+// Collects the inputs of a decision about one app as plain values, from the caches and the latest samples. Makes no decision and
+// writes nothing. The files of this folder:
 //
-//     kinds.ts            what is watched, what is kept of it (facts/), and how it is found again
-//     app-of.ts           pod → app → key                 watches.ts     which change concerns which app
-//     memory-poller.ts    one question to Prometheus per interval (prometheus/), samples with their ages
-//     pods.ts, template.ts, policy.ts, abilities.ts, raise-witness.ts, under-way.ts     the parts of what is seen
-//     observe.ts          puts them together
+//     kinds.ts                 the watched kinds, their views and indexes
+//     *-facts.ts               the values that the views keep of an object
+//     app-of.ts                pod → app → key
+//     watches.ts               which change enqueues which app
+//     memory-poller.ts         the queries to Prometheus (prometheus/)
+//     pods.ts                  the pods of an app with their nodes and samples
+//     raises-in-progress.ts    the raises of other apps
 //
-// Everything of an app is in one namespace, and nothing is looked up in another (promise T1): there is no place in which an
-// AppMonitor could name one.
-import type { CachedObjects, Clock, Discovery, ObjectRef } from "@memhog/runtime";
-import { AppMemory } from "../api/app-memory.ts";
-import { readRecord } from "../api/record.ts";
-import type { AppName, AppSeen, NamespaceLimits } from "../model/seen.ts";
-import { abilitiesOf } from "./abilities.ts";
+// All lookups stay in the namespace of the app (T1).
+import { type ObjectRef, Pod, type Stored } from "@memhog/runtime";
+import type { Discovery } from "@memhog/runtime/client";
+import type { Clock } from "@memhog/runtime/concurrency";
+import type { CacheReader } from "@memhog/runtime/controller";
+import type { LabelSelector } from "@memhog/runtime/kinds";
+import { matches } from "@memhog/runtime/objects";
+import type { AppMonitor } from "../api/app-monitor.ts";
+import { readRecord } from "../api/stored-record.ts";
+import { type Bytes, bytesOf } from "../model/bytes.ts";
+import type {
+  AppName,
+  ClusterAbilities,
+  NamespaceLimits,
+  ObservedApp,
+  ObservedPod,
+  ObservedTemplate,
+  Policy,
+} from "../model/observed-app.ts";
 import { appMemoryName, appNamedBy, appOf, appText, parseApp } from "./app-of.ts";
-import { autoscalersByTarget, monitorsByNamespace, quotasByNamespace, rangesByNamespace, watchedPods } from "./kinds.ts";
+import {
+  AppMemoryView,
+  autoscalersByTarget,
+  CronJobView,
+  DaemonSetView,
+  DeploymentView,
+  type Kept,
+  monitorsByNamespace,
+  quotasByNamespace,
+  ReplicaSetView,
+  rangesByNamespace,
+  StatefulSetView,
+  watchedPods,
+} from "./kinds.ts";
 import type { MemoryPoller } from "./memory-poller.ts";
-import { type KeptPod, kubeletsResizeAfterOomKill, podSeen, podsOf, vpaOf } from "./pods.ts";
-import { policiesFor } from "./policy.ts";
-import type { RaiseWitness } from "./raise-witness.ts";
-import { templateOf } from "./template.ts";
-import { UnderWay } from "./under-way.ts";
+import type { TemplateFacts } from "./owner-facts.ts";
+import type { RaiseTimes } from "./pods.ts";
+import { type KeptPod, kubeletsResizeAfterOomKill, observedPod, podsOf, vpaOf } from "./pods.ts";
+import { RaisesInProgress } from "./raises-in-progress.ts";
 
-type Cached = Pick<CachedObjects, "get" | "lookup">;
+type Cached = Pick<CacheReader, "get" | "lookup">;
 
-/** What is needed of a reconciler's context. */
-export interface ObserveContext {
-  readonly cached: Cached;
+/** The part of the reconcile context that is used here. */
+export interface ObserveContext extends Cached {
   readonly client: { readonly discovery: Pick<Discovery, "hasSubresource" | "version"> };
   readonly clock: Pick<Clock, "now">;
   readonly signal: AbortSignal;
 }
 
-/** What there is beside the caches. */
-export interface ObserveWorld {
+/** The inputs besides the caches. */
+export interface ObserveDeps {
   readonly memory: Pick<MemoryPoller, "samplesOf" | "metrics">;
-  readonly raises: Pick<RaiseWitness, "ago">;
-  /** Nodes are watched (see `watches`). Without them nothing is known about room on them, and no cap comes from them. */
+  readonly raises: Pick<RaiseTimes, "ago">;
+  /** Nodes are watched (see `watches`). If not, the free memory of nodes is unknown and not a cap. */
   readonly nodes: boolean;
-  /** What was decided and may not be in the cache yet. @default nothing */
-  readonly underWay?: UnderWay;
-  /** Told about every entry of an AppMemory that could not be read. @default nobody */
+  /** Raises that may not be in the cache yet. @default none */
+  readonly inProgress?: RaisesInProgress;
+  /** Called for every malformed entry of an AppMemory. */
   readonly onBroken?: (where: string) => void;
 }
 
-/** What can be seen of the app with this key; undefined if there is nothing: no pods, and no memory of any. */
-export async function observe(ref: ObjectRef, ctx: ObserveContext, world: ObserveWorld): Promise<AppSeen | undefined> {
-  const { cached } = ctx;
-  const memory = cached.get(AppMemory, ref);
+/** Undefined if the app has neither pods nor an AppMemory. */
+export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: ObserveDeps): Promise<ObservedApp | undefined> {
+  const cached: Cached = ctx;
+  const memory = cached.get(AppMemoryView, ref);
   const app = memory === undefined ? appBehind(ref, cached) : parseApp(ref.namespace ?? "", memory.spec.app);
   if (app === undefined) return undefined;
   const kept = podsOf(app, cached);
   if (kept.length === 0 && memory === undefined) return undefined;
   const policies = policiesOf(app, kept, cached);
   const metric = policies.length === 1 ? (policies[0]?.metric ?? "WorkingSet") : "WorkingSet";
-  const tools = { cached, memory: world.memory, metric, nodes: world.nodes };
-  const pods = kept.map((pod) => podSeen(pod, tools));
+  const tools = { cached, memory: deps.memory, metric, nodes: deps.nodes };
+  const pods = kept.map((pod) => observedPod(pod, tools));
   const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
-  const record = readRecord(memory, world.onBroken);
+  const record = readRecord(memory, deps.onBroken);
   return {
     app,
     nowMs: ctx.clock.now(),
@@ -67,22 +92,22 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, world: Observ
     pods,
     template: templateOf(app, pods, cached),
     limits: limitsOf(app, cached),
-    metrics: world.memory.metrics(),
+    metrics: deps.memory.metrics(),
     cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
-    rival: rivalOf(app, kept, cached),
-    underWayElsewhere: (world.underWay ?? new UnderWay()).elsewhere(ref, cached),
-    raisedAgoMs: world.raises.ago(everRaised(pods, record)),
+    otherAutoscaler: otherAutoscalerOf(app, kept, cached),
+    underWayElsewhere: (deps.inProgress ?? new RaisesInProgress()).elsewhere(ref, cached, ctx.clock.now()),
+    raisedAgoMs: deps.raises.ago(everRaised(pods, record)),
   };
 }
 
-/** Pods that were replaced by bigger ones are gone, and still say when that was (promise M5). */
-function everRaised(pods: AppSeen["pods"], { actions, intents }: AppSeen["record"]): ReadonlySet<string> {
+/** Includes replaced pods, whose raises still count for the cooldown (M5). */
+function everRaised(pods: ObservedApp["pods"], { actions, intents }: ObservedApp["record"]): ReadonlySet<string> {
   return new Set([...pods, ...actions.map(({ pod }) => pod), ...intents.map(({ pod }) => pod)].map(({ uid }) => uid));
 }
 
 /**
- * The app of a key that has no AppMemory yet. Nearly always the key says it; one that had to be shortened is looked for among the
- * pods of the namespace.
+ * The app of a key that has no AppMemory yet. Usually the key contains the name. If the name was shortened, the app is searched among
+ * the annotated pods of the namespace.
  */
 function appBehind(ref: ObjectRef, cached: Cached): AppName | undefined {
   const named = appNamedBy(ref);
@@ -107,10 +132,118 @@ function limitsOf({ namespace }: AppName, cached: Cached): NamespaceLimits {
   };
 }
 
-/** A VPA sets requests and limits itself; an HPA by memory utilisation only minds the request. The VPA is named first. */
-function rivalOf(app: AppName, pods: readonly KeptPod[], cached: Cached): AppSeen["rival"] {
+/** A VPA sets requests and limits; an HPA on memory utilization depends on the request only. So the VPA takes precedence. */
+function otherAutoscalerOf(app: AppName, pods: readonly KeptPod[], cached: Cached): ObservedApp["otherAutoscaler"] {
   const vpa = vpaOf(pods);
   if (vpa !== undefined) return { name: vpa, kind: "VPA" };
   const [hpa] = cached.lookup(autoscalersByTarget, `${app.namespace}/${appText(app)}`);
   return hpa && { name: `HorizontalPodAutoscaler/${hpa.metadata.name}`, kind: "HPA" };
+}
+
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** The policies of all AppMonitors that select at least one of these pods, sorted by name. */
+export function policiesFor(monitors: Iterable<Stored<AppMonitor>>, pods: readonly Labels[]): readonly Policy[] {
+  return [...monitors]
+    .filter((monitor) => monitor.metadata.deletionTimestamp === undefined && pods.some((labels) => selects(monitor, labels)))
+    .map(policyOf)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** No selector selects all pods of the namespace. A malformed selector selects none. */
+export function selects({ spec }: AppMonitor, labels: Labels): boolean {
+  try {
+    return spec.selector === undefined || matches(spec.selector as LabelSelector, labels);
+  } catch {
+    return false;
+  }
+}
+
+export function policyOf({ metadata, spec }: Stored<AppMonitor>): Policy {
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation ?? 0,
+    thresholdPercent: spec.memThresholdPercent,
+    multiplier: spec.memMultiplier,
+    strategy: spec.strategy ?? "Auto",
+    metric: spec.metric ?? "WorkingSet",
+    maxMemory: capIn(spec.maxMemory),
+    cooldownMs: (spec.cooldownSeconds ?? 60) * 1000,
+    lookaheadMs: (spec.lookaheadSeconds ?? 60) * 1000,
+    maxRaisesPerHour: spec.maxRaisesPerHour ?? 6,
+    paused: spec.paused ?? false,
+  };
+}
+
+/** The CRD rejects malformed quantities. If one is stored anyway, it fails safe: nothing is raised. */
+function capIn(quantity: string | number | undefined): Bytes | undefined {
+  if (quantity === undefined) return undefined;
+  try {
+    return bytesOf(quantity);
+  } catch {
+    return 0 as Bytes;
+  }
+}
+
+/** Undefined for bare pods, Jobs (whose template is immutable), unknown owners, and owners that are gone. */
+export function templateOf(app: AppName, pods: readonly ObservedPod[], cached: Cached): ObservedTemplate | undefined {
+  const ref = { namespace: app.namespace, name: app.name };
+  switch (app.kind) {
+    case "Deployment":
+      return seen(cached.get(DeploymentView, ref));
+    case "StatefulSet":
+      return seen(cached.get(StatefulSetView, ref));
+    case "DaemonSet":
+      return seen(cached.get(DaemonSetView, ref));
+    case "CronJob":
+      return seen(cached.get(CronJobView, ref));
+    case "ReplicaSet":
+      return ofReplicaSet(cached.get(ReplicaSetView, ref), pods);
+    default:
+      return undefined;
+  }
+}
+
+function seen(owner: Stored<Kept<TemplateFacts>> | undefined): ObservedTemplate | undefined {
+  if (owner === undefined) return undefined;
+  const { uid, resourceVersion } = owner.metadata;
+  return { uid, resourceVersion, ...owner.facts };
+}
+
+/** The status of a ReplicaSet does not say which pods have the newest template. Pods with at least its memory count as updated. */
+function ofReplicaSet(
+  owner: Stored<Kept<{ readonly template?: TemplateFacts }>> | undefined,
+  pods: readonly ObservedPod[],
+): ObservedTemplate | undefined {
+  const template = owner?.facts.template;
+  if (owner === undefined || template === undefined) return undefined;
+  const { uid, resourceVersion } = owner.metadata;
+  const rolledOut = template.rolledOut && pods.every((pod) => pod.deleting || isAsLarge(pod, template));
+  return { uid, resourceVersion, ...template, rolledOut };
+}
+
+function isAsLarge({ containers }: ObservedPod, template: TemplateFacts): boolean {
+  return containers.every(({ name, limit = 0 }) => {
+    const wanted = template.containers.find((container) => container.name === name)?.limit ?? 0;
+    return limit >= wanted;
+  });
+}
+
+/** In earlier versions, a resize of a container that was already OOM-killed does not reach the pod, and the container keeps dying. */
+const resizeAfterOomKillSince = 37;
+
+/**
+ * Uses discovery instead of the version for in-place resize, because the feature can be disabled or backported. The client caches
+ * discovery for some minutes, so this is cheap and notices upgrades.
+ */
+export async function abilitiesOf(
+  discovery: Pick<Discovery, "hasSubresource" | "version">,
+  signal: AbortSignal,
+): Promise<ClusterAbilities> {
+  const [inPlace, { major, minor }] = await Promise.all([
+    discovery.hasSubresource(Pod, "resize", { signal }),
+    discovery.version({ signal }),
+  ]);
+  return { inPlace, resizeAfterOomKill: inPlace && (major > 1 || minor >= resizeAfterOomKillSince) };
 }

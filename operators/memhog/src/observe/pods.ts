@@ -1,11 +1,9 @@
-// The pods of an app, each with its node and with the samples of its containers.
-import type { CachedObjects, Stored } from "@memhog/runtime";
+// The pods of an app, each with its node and the samples of its containers.
+import type { Stored } from "@memhog/runtime";
+import type { Clock } from "@memhog/runtime/concurrency";
+import type { CacheReader } from "@memhog/runtime/controller";
 import { bytes } from "../model/bytes.ts";
-import type { Metric } from "../model/policy.ts";
-import type { AppName, ContainerSeen, NodeSeen, PodSeen } from "../model/seen.ts";
-import type { ContainerFacts } from "./facts/container-facts.ts";
-import type { NodeFacts } from "./facts/node-facts.ts";
-import type { PodFacts, WatchedPod } from "./facts/pod-facts.ts";
+import type { AppName, Metric, ObservedContainer, ObservedNode, ObservedPod } from "../model/observed-app.ts";
 import {
   controllerKey,
   jobsByController,
@@ -16,9 +14,11 @@ import {
   replicaSetsByController,
 } from "./kinds.ts";
 import type { MemoryPoller } from "./memory-poller.ts";
+import type { NodeFacts } from "./namespace-facts.ts";
+import type { ContainerFacts, PodFacts, WatchedPod } from "./pod-facts.ts";
 
 export type KeptPod = Stored<Kept<PodFacts>>;
-type Cached = Pick<CachedObjects, "get" | "lookup">;
+type Cached = Pick<CacheReader, "get" | "lookup">;
 
 const owners = {
   Deployment: "apps/v1",
@@ -30,14 +30,14 @@ const owners = {
   Pod: "v1",
 } as const;
 
-/** By name, so that the same world always looks the same. */
+/** Sorted by name, so that the result is deterministic. */
 export function podsOf(app: AppName, cached: Cached): readonly KeptPod[] {
   return [...controllersOf(app, cached)]
     .flatMap((key) => cached.lookup(podsByController, key))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-/** What controls the pods of an app: itself, or the ReplicaSets and Jobs it made. */
+/** The controllers of the pods of an app: the app itself, or its ReplicaSets and Jobs. */
 function controllersOf({ kind, namespace, name }: AppName, cached: Cached): readonly string[] {
   const controlledBy = (by: string) => [
     ...cached.lookup(replicaSetsByController, by).map(({ metadata }) => ["ReplicaSet", metadata.name] as const),
@@ -61,7 +61,7 @@ export interface PodTools {
   readonly nodes: boolean;
 }
 
-export function podSeen(pod: KeptPod, tools: PodTools): PodSeen {
+export function observedPod(pod: KeptPod, tools: PodTools): ObservedPod {
   const { name, uid, resourceVersion, namespace = "" } = pod.metadata;
   const { node, requested: _, watched, ...health } = pod.facts;
   const common = { name, uid, resourceVersion, ...health };
@@ -73,12 +73,12 @@ export function podSeen(pod: KeptPod, tools: PodTools): PodSeen {
     ...rest,
     node: found?.seen,
     notResizable: notResizable ?? oldKubelet(found?.facts, node),
-    containers: containers.map((container) => containerSeen(container, { namespace, pod: name }, tools)),
+    containers: containers.map((container) => observedContainer(container, { namespace, pod: name }, tools)),
   };
 }
 
-/** A pod of the app that does not ask for us: whether it is there and well is all that matters. */
-const unwatched: Omit<PodSeen, "name" | "uid" | "resourceVersion" | "createdAtMs" | "phase" | "ready" | "deleting"> = {
+/** A pod of the app without the annotation: only its existence and health matter. */
+const unwatched: Omit<ObservedPod, "name" | "uid" | "resourceVersion" | "createdAtMs" | "phase" | "ready" | "deleting"> = {
   monitored: false,
   qos: "BestEffort",
   node: undefined,
@@ -88,17 +88,20 @@ const unwatched: Omit<PodSeen, "name" | "uid" | "resourceVersion" | "createdAtMs
   copyOf: undefined,
 };
 
-function containerSeen(
+function observedContainer(
   facts: ContainerFacts,
   of: { readonly namespace: string; readonly pod: string },
   tools: PodTools,
-): ContainerSeen {
+): ObservedContainer {
   const { life, ...rest } = facts;
   const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name }, life);
   return { ...rest, samples, badSamples: bad };
 }
 
-function nodeOf(name: string, cached: Cached): { readonly seen: NodeSeen | undefined; readonly facts: NodeFacts } | undefined {
+function nodeOf(
+  name: string,
+  cached: Cached,
+): { readonly seen: ObservedNode | undefined; readonly facts: NodeFacts } | undefined {
   const facts = cached.get(NodeView, { name })?.facts;
   if (facts === undefined) return undefined;
   const { allocatable } = facts;
@@ -107,13 +110,13 @@ function nodeOf(name: string, cached: Cached): { readonly seen: NodeSeen | undef
   return { seen: { name, allocatable, requested: bytes(requested) }, facts };
 }
 
-/** The API server may serve resizes that the kubelet of this node has never heard of. */
+/** The API server may support in-place resize while the kubelet of the node is too old for it. */
 function oldKubelet(facts: NodeFacts | undefined, node: string | undefined): string | undefined {
   const minor = facts?.kubeletMinor;
-  return minor !== undefined && minor < 33 ? `the kubelet of ${node} is 1.${minor}; in place needs 1.33` : undefined;
+  return minor !== undefined && minor < 33 ? `in-place resize requires kubelet 1.33, and ${node} has 1.${minor}` : undefined;
 }
 
-/** Whether a container of these pods that is already OOMKilled may be resized, as far as their kubelets go. */
+/** Whether the kubelets of these pods support the resize of an OOM-killed container. Unknown versions count as supported. */
 export function kubeletsResizeAfterOomKill(
   pods: readonly KeptPod[],
   { cached, nodes }: Pick<PodTools, "cached" | "nodes">,
@@ -123,7 +126,43 @@ export function kubeletsResizeAfterOomKill(
   return minors.every((minor) => typeof minor !== "number" || minor >= 37);
 }
 
-/** The VPA that looks after one of these pods. */
+/** The VPA that manages one of these pods. */
 export function vpaOf(pods: readonly KeptPod[]): WatchedPod["vpa"] {
   return pods.map(({ facts }) => facts.watched?.vpa).find((vpa) => vpa !== undefined);
+}
+
+/** Raises are counted by the hour and cooldowns last at most a day, so older times are not needed. */
+const rememberMs = 24 * 3_600_000;
+
+/**
+ * When this process last raised each pod, on the monotonic clock. The stored record has wall-clock times, which survive a restart but
+ * are wrong after the clock steps (M5). The more recent of the two counts.
+ */
+export class RaiseTimes {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** By pod UID, oldest first. */
+  readonly #raises = new Map<string, number>();
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** Records that the pod was raised now. */
+  note(uid: string): void {
+    this.#raises.delete(uid);
+    this.#raises.set(uid, this.#clock.monotonic());
+    for (const [old, at] of this.#raises) {
+      if (this.#clock.monotonic() - at <= rememberMs) break;
+      this.#raises.delete(old);
+    }
+  }
+
+  /** Milliseconds since each pod was raised. Pods that this process did not raise are missing. */
+  ago(uids: Iterable<string>): ReadonlyMap<string, number> {
+    const known = [...uids].flatMap((uid) => {
+      const at = this.#raises.get(uid);
+      return at === undefined ? [] : [[uid, this.#clock.monotonic() - at] as const];
+    });
+    return new Map(known);
+  }
 }

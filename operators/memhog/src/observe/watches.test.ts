@@ -1,18 +1,11 @@
-import {
-  HorizontalPodAutoscaler,
-  type KubernetesObject,
-  keyOf,
-  LimitRange,
-  ReplicaSet,
-  ResourceQuota,
-  type Stored,
-} from "@memhog/runtime";
+import { type KubernetesObject, keyOf, type Stored } from "@memhog/runtime";
+import { HorizontalPodAutoscaler, LimitRange, ReplicaSet, ResourceQuota } from "@memhog/runtime/kinds";
 import { aDeployment, aNode, anObject, aPod } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { AppMemory } from "../api/app-memory.ts";
 import { monitorAnnotation } from "../api/names.ts";
 import { asKept, cachedObjects, johnnyCache } from "./cached.fixture.ts";
-import { knowsOther, watches } from "./watches.ts";
+import { hasNewRecord, watches } from "./watches.ts";
 
 const annotations = { [monitorAnnotation]: "true" };
 const owner = (kind: string, name: string) => ({ apiVersion: "apps/v1", kind, name, uid: `uid-${name}`, controller: true });
@@ -28,21 +21,20 @@ const cached = cachedObjects(web1, pod, bare, elsewhere, quiet);
 type Found = {
   kind: { kind: string };
   map: (...all: readonly unknown[]) => Iterable<{ name: string }>;
-  when: (change: object) => boolean;
+  predicate: (change: object) => boolean;
 };
 const watchOf = (kind: string | undefined) =>
   watches({ nodes: true }).find((watch) => watch.kind.kind === kind) as unknown as Found;
-const wakes = (object: Stored<KubernetesObject>) =>
-  [...watchOf(object.kind).map(asKept(object), undefined, cached)].map(keyOf).sort();
+const wakes = (object: Stored<KubernetesObject>) => [...watchOf(object.kind).map(asKept(object), cached)].map(keyOf).sort();
 const matters = (previous: Stored<KubernetesObject>, object: Stored<KubernetesObject>) =>
-  watchOf(object.kind).when({ type: "changed", previous: asKept(previous), object: asKept(object), initial: false });
+  watchOf(object.kind).predicate({ type: "changed", previous: asKept(previous), object: asKept(object), initial: false });
 
 describe("a change", () => {
   const hpa = { spec: { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "web" } } };
   const here = ["default/deployment-web", "default/pod-bare"];
   it.each([
     { name: "of a pod", object: pod, apps: ["default/deployment-web"] },
-    { name: "of a pod that does not ask for us", object: quiet, apps: [] },
+    { name: "of a pod without the annotation", object: quiet, apps: [] },
     { name: "of a ReplicaSet", object: web1, apps: ["default/deployment-web"] },
     { name: "of a Deployment", object: aDeployment({ metadata: { name: "web" } }), apps: ["default/deployment-web"] },
     { name: "of an autoscaler", object: anObject(HorizontalPodAutoscaler, hpa), apps: ["default/deployment-web"] },
@@ -50,8 +42,12 @@ describe("a change", () => {
     { name: "of an AppMonitor", object: johnnyCache(), apps: here },
     { name: "of a LimitRange", object: anObject(LimitRange, {}), apps: here },
     { name: "of a ResourceQuota", object: anObject(ResourceQuota, {}), apps: here },
-    { name: "T1: of an AppMonitor elsewhere", object: johnnyCache({}, { namespace: "bank" }), apps: ["bank/pod-till"] },
-  ])("$name concerns the apps it is about", ({ object, apps }) => expect(wakes(object)).toEqual(apps));
+    {
+      name: "T1: of an AppMonitor in another namespace",
+      object: johnnyCache({}, { namespace: "bank" }),
+      apps: ["bank/pod-till"],
+    },
+  ])("$name enqueues only the affected apps", ({ object, apps }) => expect(wakes(object)).toEqual(apps));
 
   const version = { metadata: { resourceVersion: "2" } };
   const monitored = (more: object) => aPod({ ...more, metadata: { annotations, resourceVersion: "2" } });
@@ -59,24 +55,24 @@ describe("a change", () => {
   const quota = (used: string, hard = "4Gi") =>
     anObject(ResourceQuota, { status: { hard: { memory: hard }, used: { memory: used } } });
   it.each([
-    { name: "a heartbeat of a node", from: aNode(), to: aNode({ ...version, status: { conditions: [] } }), news: false },
+    { name: "a node heartbeat", from: aNode(), to: aNode({ ...version, status: { conditions: [] } }), news: false },
     {
-      name: "more room on a node",
+      name: "more allocatable memory on a node",
       from: aNode(),
       to: aNode({ ...version, status: { allocatable: { memory: "9Gi" } } }),
       news: true,
     },
-    { name: "a pod that got an address", from: before, to: monitored({ status: { podIP: "10.0.0.1" } }), news: false },
+    { name: "a pod that gets an IP address", from: before, to: monitored({ status: { podIP: "10.0.0.1" } }), news: false },
     { name: "a pod that is no longer ready", from: before, to: monitored({ status: { conditions: [] } }), news: true },
-    { name: "a pod that no longer asks for us", from: before, to: aPod(version), news: true },
-    { name: "our own report about an AppMonitor", from: johnnyCache(), to: johnnyCache({}, version.metadata), news: false },
+    { name: "a pod whose annotation was removed", from: before, to: aPod(version), news: true },
+    { name: "a status write to an AppMonitor", from: johnnyCache(), to: johnnyCache({}, version.metadata), news: false },
     { name: "an edit of an AppMonitor", from: johnnyCache(), to: johnnyCache({ paused: true }, { generation: 2 }), news: true },
-    { name: "a quota that is used more", from: quota("1Gi"), to: quota("2Gi"), news: false },
-    { name: "a quota that is used less", from: quota("2Gi"), to: quota("1Gi"), news: true },
+    { name: "a quota with more usage", from: quota("1Gi"), to: quota("2Gi"), news: false },
+    { name: "a quota with less usage", from: quota("2Gi"), to: quota("1Gi"), news: true },
     { name: "a quota that allows more", from: quota("1Gi"), to: quota("1Gi", "8Gi"), news: true },
-  ])("is news: $name → $news", ({ from, to, news }) => expect(matters(from, to)).toBe(news));
+  ])("passes the predicate: $name → $news", ({ from, to, news }) => expect(matters(from, to)).toBe(news));
 
-  it("S1: of a node is not watched where only Roles are given", () => {
+  it("S1: of a node is not watched if the operator has only Roles", () => {
     const kinds = (nodes: boolean) => watches({ nodes }).map((watch) => watch.kind.kind);
     expect(kinds(true)).toContain("Node");
     expect(kinds(false)).not.toContain("Node");
@@ -90,16 +86,16 @@ describe("a change of an AppMemory", () => {
   const previous = memory({ reason: "NoSample", phase: "Watching", raises: 1 });
   it.each([
     {
-      name: "matters if it is about what is known",
+      name: "passes if the record changed",
       status: { reason: "NoSample", phase: "Watching", raises: 2 } as const,
       is: true,
     },
     {
-      name: "L1: does not if it is in words only",
+      name: "L1: does not pass if only reason and phase changed",
       status: { reason: "BelowThreshold", phase: "Waiting", raises: 1 } as const,
       is: false,
     },
   ])("$name", ({ status, is }) => {
-    expect(knowsOther({ type: "changed", previous, object: memory(status), initial: false } as never)).toBe(is);
+    expect(hasNewRecord({ type: "changed", previous, object: memory(status), initial: false } as never)).toBe(is);
   });
 });

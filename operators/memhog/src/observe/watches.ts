@@ -1,22 +1,15 @@
-// Which change concerns which app. A change that leaves the facts as they were concerns nobody: heartbeats of nodes and counters in
-// statuses pass in silence. And what could concern every app of a namespace wakes them only when it may let them do more; the rest
-// is seen with the next samples anyway.
-import {
-  type CachedObjects,
-  type Change,
-  equals,
-  type Kind,
-  type KubernetesObject,
-  type ObjectOf,
-  type ObjectRef,
-  type Stored,
-  type Watch,
-} from "@memhog/runtime";
+// Maps a change to the apps it enqueues. A change that leaves the facts equal, such as a node heartbeat, enqueues none. A ResourceQuota
+// change, which would enqueue every app of its namespace, does so only if it frees memory; the apps see other changes with their
+// next samples.
+import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "@memhog/runtime";
+import type { Change } from "@memhog/runtime/cache";
+import type { CacheReader, Watch } from "@memhog/runtime/controller";
+import { equals } from "@memhog/runtime/objects";
 import type { AppMemory } from "../api/app-memory.ts";
-import { AppMonitor } from "../api/app-monitor.ts";
-import type { AppKind } from "../model/seen.ts";
+import type { AppKind } from "../model/observed-app.ts";
 import { appOf, appOfOwner, appRef, parseApp } from "./app-of.ts";
 import {
+  AppMonitorView,
   AutoscalerView,
   CronJobView,
   DaemonSetView,
@@ -33,38 +26,26 @@ import {
   watchedPods,
 } from "./kinds.ts";
 
-/** The kinds that `observe` reads, in the order of `watches`. */
-export type Watched = readonly [
-  typeof PodView,
-  typeof AppMonitor,
-  typeof ReplicaSetView,
-  typeof JobView,
-  typeof DeploymentView,
-  typeof StatefulSetView,
-  typeof DaemonSetView,
-  typeof CronJobView,
-  typeof LimitRangeView,
-  typeof ResourceQuotaView,
-  typeof AutoscalerView,
-  typeof NodeView,
-];
-
-type WatchesOf<W extends readonly Kind[]> = { readonly [I in keyof W]: Watch<W[I], typeof AppMemory> };
-type Watches = WatchesOf<Watched>;
-
 export interface WatchesOptions {
   /**
-   * Nodes belong to no namespace: an install with Roles alone may not read them. Then nothing is known about room on nodes, and
-   * no cap comes from them. Where not all namespaces are watched, room is an overestimate: pods of others are not counted.
+   * Watch nodes, which requires a ClusterRole. Without nodes, their free memory is not a cap. If not all namespaces are watched, the
+   * free memory is overestimated, because pods of other namespaces are not counted.
    */
   readonly nodes: boolean;
 }
 
-/** For the `watches` of the controller of AppMemory. */
-export function watches({ nodes }: WatchesOptions): Watches {
-  const all: Watches = [
+/** The watches of the app controller. */
+export function watches({ nodes }: WatchesOptions) {
+  // A kind that is not watched is not in the generated Role. `observe` gets the same `nodes` and does not read it then.
+  const nodeWatch = watch(
+    NodeView,
+    ({ metadata }, cached) => appsOf(cached.lookup(podsByNode, metadata.name), cached),
+    hasNewFacts,
+  );
+  const nodeWatches: readonly Watch<typeof NodeView>[] = nodes ? [nodeWatch] : [];
+  return [
     watch(PodView, (pod, cached) => appsOf([pod], cached), hasNewFacts),
-    watch(AppMonitor, ({ metadata }, cached) => appsIn(metadata.namespace, cached), hasNewSpec),
+    watch(AppMonitorView, ({ metadata }, cached) => appsIn(metadata.namespace, cached), hasNewSpec),
     watch(ReplicaSetView, (set) => [appRef(appOfOwner(set, "ReplicaSet"))], hasNewFacts),
     watch(JobView, (job) => [appRef(appOfOwner(job, "Job"))], hasNewFacts),
     watch(DeploymentView, itself("Deployment"), hasNewFacts),
@@ -74,35 +55,33 @@ export function watches({ nodes }: WatchesOptions): Watches {
     watch(LimitRangeView, ({ metadata }, cached) => appsIn(metadata.namespace, cached), hasNewFacts),
     watch(ResourceQuotaView, ({ metadata }, cached) => appsIn(metadata.namespace, cached), hasNewRoom),
     watch(AutoscalerView, ({ metadata, facts }) => named(metadata.namespace, facts.target), hasNewFacts),
-    watch(NodeView, ({ metadata }, cached) => appsOf(cached.lookup(podsByNode, metadata.name), cached), hasNewFacts),
-  ];
-  // A kind that is not watched is not in the Role either. The compiler still knows it: `observe` is told not to ask for it.
-  return nodes ? all : (all.slice(0, -1) as unknown as Watches);
+    ...nodeWatches,
+  ] as const;
 }
 
 function watch<K extends Kind>(
   kind: K,
-  map: (object: Stored<ObjectOf<K>>, cached: CachedObjects) => Iterable<ObjectRef>,
-  when: (change: Change<ObjectOf<K>>) => boolean,
-): Watch<K, typeof AppMemory> {
-  return { kind, map: (object, _all, cached) => map(object, cached), when };
+  map: (object: Stored<ObjectOf<K>>, cached: CacheReader) => Iterable<ObjectRef>,
+  predicate: (change: Change<ObjectOf<K>>) => boolean,
+): Watch<K> {
+  return { kind, map, predicate };
 }
 
 type Pods = Iterable<Stored<ObjectOf<typeof PodView>>>;
 
-/** The apps of those among these pods that are looked after. */
-function* appsOf(pods: Pods, cached: CachedObjects): Generator<ObjectRef> {
+/** The apps of the annotated pods among these. */
+function* appsOf(pods: Pods, cached: CacheReader): Generator<ObjectRef> {
   for (const pod of pods) {
     const app = pod.facts.watched === undefined ? undefined : appOf(pod, cached);
     if (app !== undefined) yield appRef(app);
   }
 }
 
-function appsIn(namespace: string | undefined, cached: CachedObjects): Iterable<ObjectRef> {
+function appsIn(namespace: string | undefined, cached: CacheReader): Iterable<ObjectRef> {
   return appsOf(cached.lookup(watchedPods, namespace ?? ""), cached);
 }
 
-/** An owner that is an app by itself. Most have no pods of ours: `observe` finds nothing, and nothing is done. */
+/** A workload that is an app itself. If it has no annotated pods, `observe` returns undefined. */
 function itself(kind: AppKind): (object: Stored<KubernetesObject>) => Iterable<ObjectRef> {
   return ({ metadata: { namespace = "", name } }) => [appRef({ kind, namespace, name })];
 }
@@ -120,8 +99,8 @@ function hasNewFacts({ type, object, previous }: Change<Kept<unknown>>): boolean
   );
 }
 
-/** Our own reports in its status are no news to us. */
-function hasNewSpec({ type, object, previous }: Change<ObjectOf<typeof AppMonitor>>): boolean {
+/** Ignores status changes, which memhog writes itself. */
+function hasNewSpec({ type, object, previous }: Change<ObjectOf<typeof AppMonitorView>>): boolean {
   return (
     type !== "changed" ||
     object.metadata.generation !== previous.metadata.generation ||
@@ -129,7 +108,7 @@ function hasNewSpec({ type, object, previous }: Change<ObjectOf<typeof AppMonito
   );
 }
 
-/** `used` grows with every pod that is made: only what leaves more room than before is news. */
+/** `used` changes with every new pod. Only changes that may free memory matter. */
 function hasNewRoom({ type, object, previous }: Change<ObjectOf<typeof ResourceQuotaView>>): boolean {
   if (type !== "changed") return true;
   if (object.facts.length !== previous.facts.length) return true;
@@ -140,14 +119,14 @@ function hasNewRoom({ type, object, previous }: Change<ObjectOf<typeof ResourceQ
 }
 
 /**
- * Whether what an app's memory knows is other than before. Its words (phase, reason, conditions) are for people and wake nobody: two of us that
- * see different samples would otherwise contradict each other as fast as the server can write (promise L1).
+ * Ignores the fields of an AppMemory that only report (phase, reason, conditions): two leaders that see different samples would
+ * otherwise trigger each other forever (L1).
  */
-export function knowsOther({ type, object, previous }: Change<AppMemory>): boolean {
-  return type !== "changed" || !equals(knowledgeIn(object), knowledgeIn(previous));
+export function hasNewRecord({ type, object, previous }: Change<AppMemory>): boolean {
+  return type !== "changed" || !equals(recordIn(object), recordIn(previous));
 }
 
-function knowledgeIn({ metadata, spec, status = {} }: Stored<AppMemory>) {
+function recordIn({ metadata, spec, status = {} }: Stored<AppMemory>) {
   const { phase, reason, container, limit, wanted, applied, conditions, ...record } = status;
   return { record, spec, deleted: metadata.deletionTimestamp, owners: metadata.ownerReferences };
 }

@@ -1,14 +1,14 @@
-// docs/reference, page by page, from the values that the program runs on: kinds, flags, reasons, metrics, Events. Nothing of it is
-// written by hand, so nothing of it can be out of date; what needs more words than these values have is in docs/guides.
-import { type AnyResource, type ManifestFiles, referenceOf } from "@memhog/runtime";
+// Generates docs/reference from the values that the program uses: kinds, flags, reasons, metrics, Events and alerts.
+import { type ManifestFiles, referenceOf } from "@memhog/kit";
+import type { AnyResource } from "@memhog/runtime";
+import { helpText } from "@memhog/runtime/operator";
 import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
-import { memhogFlags } from "../cli/flags.ts";
+import { program } from "../cli/commands.ts";
 import { alertGroups } from "../manifests/alerts.ts";
 import { memhogOperator } from "../memhog.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
-import { eventReasons } from "../report/event-reasons.ts";
-import { aligned } from "./align.ts";
+import { eventReasons } from "../report/events.ts";
 import { labelValues } from "./label-values.ts";
 
 const howToWrite = "<!-- node operators/memhog/src/reference/write.ts -->";
@@ -31,18 +31,21 @@ function kindPage(kind: AnyResource): string {
 }
 
 function flagsPage(): string {
-  const { help = "" } = memhogFlags(["--help"], {});
-  return page("# Flags", "What `memhog-operator --help` says (`npm run memhog -- --help`):", `\`\`\`text\n${help}\n\`\`\``);
+  return page(
+    "# Flags",
+    "The output of `memhog-operator --help` (in this repository: `npm run memhog -- --help`):",
+    `\`\`\`text\n${helpText(program)}\n\`\`\``,
+  );
 }
 
 function reasonsPage(): string {
   return page(
     "# Reasons",
-    "Every decision about a container has one of these. They are in `AppMemory.status.reason`, in `memhog_decisions_total`, in logs and " +
-      "in `explain`. What to do about each: [troubleshooting](../guides/troubleshooting.md).",
-    "## A container gets more memory because",
+    "Every decision about a container has one of these reasons. They appear in `AppMemory.status.reason`, in `memhog_decisions_total`, " +
+      "in logs and in the output of `explain`. For what to do about each, see [troubleshooting](../guides/troubleshooting.md).",
+    "## Reasons to raise",
     table(["Reason", "Meaning"], wordsOf(raiseReasons)),
-    "## A container keeps what it has because",
+    "## Reasons to hold",
     table(["Reason", "Meaning"], wordsOf(holdReasons)),
   );
 }
@@ -50,7 +53,7 @@ function reasonsPage(): string {
 function eventsPage(): string {
   return page(
     "# Events",
-    "On the pod, on its app and on the AppMonitor in charge; only when something changes. " +
+    "memhog records Events on the pod, its app and the AppMonitor when something changes: " +
       "`kubectl get events --field-selector reason=MemoryRaised`",
     table(["Reason", "Meaning"], wordsOf(eventReasons)),
   );
@@ -63,16 +66,24 @@ interface Metric {
   readonly labelNames: readonly string[];
 }
 
-/** As they are registered by an operator that is not run. */
-export function metricsOfOurs(): readonly Metric[] {
-  const nobody = { query: () => Promise.reject(new Error("nothing is asked while pages are written")) };
-  const { registry } = memhogOperator({ prometheus: nobody }).metrics;
-  const all = registry.getMetricsAsArray() as unknown as readonly Metric[];
-  return all.filter(({ name }) => name.startsWith("memhog_")).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+/** The metrics that an operator registers when it is created. */
+export function memhogMetricsList(): readonly Metric[] {
+  const prometheus = { query: () => Promise.reject(new Error("not available while the reference is generated")) };
+  const { registry } = memhogOperator({ prometheus }).metrics;
+  const all: readonly unknown[] = registry.getMetricsAsArray();
+  return all
+    .filter(isMetric)
+    .filter(({ name }) => name.startsWith("memhog_"))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The types of prom-client declare only part of a metric's properties. */
+function isMetric(metric: unknown): metric is Metric {
+  return typeof metric === "object" && metric !== null && "name" in metric && "labelNames" in metric;
 }
 
 function metricsPage(): string {
-  const rows = metricsOfOurs().map(({ name, type, labelNames, help }) => [
+  const rows = memhogMetricsList().map(({ name, type, labelNames, help }) => [
     code(name),
     type,
     labelNames.map(code).join(", "),
@@ -80,12 +91,12 @@ function metricsPage(): string {
   ]);
   return page(
     "# Metrics",
-    "At `/metrics` of `--metrics-bind-address`. Beside these there are those of every operator on @memhog/runtime, under the names that " +
-      "controller-runtime and client-go use: `workqueue_*`, `controller_runtime_*`, `rest_client_*`, `leader_election_master_status` " +
+    "Served at `/metrics` of `--metrics-bind-address`. In addition, every operator built on @memhog/runtime serves metrics under the " +
+      "names of controller-runtime and client-go: `workqueue_*`, `controller_runtime_*`, `rest_client_*`, `leader_election_master_status` " +
       "([metric-names.ts](../../packages/runtime/src/operator/metric-names.ts)).",
     table(["Metric", "Type", "Labels", "Meaning"], rows),
-    "## What the labels can be",
-    "`reason`: one of the [reasons](reasons.md).",
+    "## Label values",
+    "`reason` is one of the [reasons](reasons.md).",
     table(["Metric", "Label", "Value", "Meaning"], labelRows()),
   );
 }
@@ -102,8 +113,8 @@ function alertsPage(): string {
   );
   return page(
     "# Alerts",
-    "As a PrometheusRule: `prometheusRule.enabled` of the Helm chart, or the kustomize component `prometheus-rule` " +
-      "([installing](../../deploy/README.md)).",
+    "Installed as a PrometheusRule by `prometheusRule.enabled` of the Helm chart or by the kustomize component `prometheus-rule` " +
+      "([installing](../../operators/memhog/deploy/README.md)).",
     table(["Alert", "Severity", "Meaning", "What to do"], rows),
   );
 }
@@ -119,3 +130,35 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const code = (text: string): string => `\`${text}\``;
+
+/** Aligns every Markdown table as the formatter of this repository does, so that formatting does not change generated pages. */
+export function aligned(markdown: string): string {
+  const blocks = markdown.split("\n").reduce<string[][]>((sum, line) => {
+    const last = sum.at(-1);
+    if (last !== undefined && isRow(line) && isRow(last[0] ?? "")) last.push(line);
+    else sum.push([line]);
+    return sum;
+  }, []);
+  return blocks.flatMap((block) => (isRow(block[0] ?? "") ? alignedTable(block) : block)).join("\n");
+}
+
+const isRow = (line: string): boolean => line.startsWith("| ");
+
+function alignedTable(lines: readonly string[]): readonly string[] {
+  const rows = lines.map(cellsOf);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => (row[column] ?? "").length)));
+  return rows.map((row) => {
+    const cells = widths.map((width, column) => padded(row[column] ?? "", width));
+    return `| ${cells.join(" | ")} |`;
+  });
+}
+
+const padded = (cell: string, width: number): string => (cell === "---" ? "-".repeat(width) : cell.padEnd(width));
+
+/** An escaped `\|` belongs to its cell. */
+function cellsOf(line: string): readonly string[] {
+  return line
+    .slice(1, line.lastIndexOf("|"))
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
+}

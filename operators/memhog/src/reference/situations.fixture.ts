@@ -1,17 +1,15 @@
-// The worked tables of docs/ are true because they are read: the words of a row's first cell make a world, and decide() says the
-// rest. A world is the one of the seeds (256Mi/384Mi, 100Mi in use, 75 %, times 2) and what the words change about it:
+// Parses the first cell of a row in the tables of docs/ into the input of decide(). The base case is a container with 256Mi/384Mi that
+// uses 100Mi, with a threshold of 75 % and a multiplier of 2. Each phrase changes it:
 //
 //     "uses 288Mi; memMultiplier 1.5"
 //
-// A phrase that nobody knows is an error, so a table cannot say what was not tried.
+// An unknown phrase is an error, so every row is tested.
 import { type Bytes, bytesOf } from "../model/bytes.ts";
-import type { Policy, Strategy } from "../model/policy.ts";
-import type { AppRecord } from "../model/record.ts";
 import {
-  aContainerSeen,
   anAction,
   anApp,
-  aPodSeen,
+  anObservedContainer,
+  anObservedPod,
   aPolicy,
   aRecord,
   aTemplate,
@@ -19,23 +17,33 @@ import {
   now,
   samplesOf,
   vpa,
-} from "../model/seen.fixture.ts";
-import type { AppKind, AppSeen, ContainerSeen, NamespaceLimits, PodSeen, TemplateSeen } from "../model/seen.ts";
+} from "../model/observed-app.fixture.ts";
+import type {
+  AppKind,
+  NamespaceLimits,
+  ObservedApp,
+  ObservedContainer,
+  ObservedPod,
+  ObservedTemplate,
+  Policy,
+  Strategy,
+} from "../model/observed-app.ts";
+import type { AppRecord } from "../model/plan.ts";
 
 interface Difference {
   readonly policy?: Partial<Policy>;
-  readonly container?: Partial<ContainerSeen>;
-  readonly pod?: Partial<PodSeen>;
+  readonly container?: Partial<ObservedContainer>;
+  readonly pod?: Partial<ObservedPod>;
   readonly limits?: Partial<NamespaceLimits>;
   readonly record?: Partial<AppRecord>;
-  readonly template?: Partial<TemplateSeen>;
-  readonly app?: Partial<AppSeen>;
+  readonly template?: Partial<ObservedTemplate>;
+  readonly app?: Partial<ObservedApp>;
 }
 
 type Phrase = readonly [RegExp, (...words: string[]) => Difference];
 
 const phrases: readonly Phrase[] = [
-  // what it uses
+  // usage
   [/^uses (\S+)$/, (use) => ({ container: { samples: steady(use) } })],
   [
     /^samples (.+), (\d+) s apart, the last (\d+) s ago$/,
@@ -44,7 +52,7 @@ const phrases: readonly Phrase[] = [
   [/^has (\S+)\/(\S+)$/, (request, limit) => ({ container: sized(request, limit) })],
   [/^Guaranteed (\S+)$/, (size) => ({ pod: { qos: "Guaranteed" }, container: sized(size, size) })],
   [/^killed (\d+) s ago$/, (ago) => killed(Number(ago))],
-  // what is asked for
+  // policy
   [/^memThresholdPercent (\S+)$/, (percent) => ({ policy: { thresholdPercent: Number(percent) } })],
   [/^memMultiplier (\S+)$/, (factor) => ({ policy: { multiplier: Number(factor) } })],
   [/^lookaheadSeconds (\d+)$/, (seconds) => ({ policy: { lookaheadMs: Number(seconds) * 1000 } })],
@@ -59,21 +67,21 @@ const phrases: readonly Phrase[] = [
   ],
   [/^ResourceQuota\/(\w+) (limits|requests): (\S+) of (\S+) used$/, (name, of, used, hard) => quotas(name, of, used, hard)],
   [/^node of (\S+), (\S+) requested$/, (size, taken) => node(size, taken)],
-  // what happened before
+  // history
   [/^raised (\d+) s ago$/, (ago) => ({ record: { actions: raises(1, Number(ago)) } })],
   [/^raised (\d+) times within the hour$/, (count) => ({ record: { actions: raises(Number(count), 300) } })],
   [/^(\d+) kills answered within the hour$/, (count) => ({ record: { actions: raises(Number(count), 300, "OutOfMemory") } })],
   [/^the app is known to need (\S+)\/(\S+)$/, (request, limit) => learned(request, limit)],
-  // the world around it
+  // cluster and namespace
   [
     /^a (Deployment|StatefulSet|DaemonSet|ReplicaSet|CronJob|Job)$/,
     (kind) => ({
       app: { app: { kind: kind as AppKind, namespace: "demo", name: "memhog" } },
-      template: { takenFirst: kind === "Deployment" || kind === "CronJob" ? 0 : 1 },
+      template: { maxUnavailable: kind === "Deployment" || kind === "CronJob" ? 0 : 1 },
     }),
   ],
   [/^(\d+) replicas$/, (count) => ({ template: { replicas: Number(count) } })],
-  [/^maxSurge 0, maxUnavailable (\d+)$/, (count) => ({ template: { takenFirst: Number(count) } })],
+  [/^maxSurge 0, maxUnavailable (\d+)$/, (count) => ({ template: { maxUnavailable: Number(count) } })],
   [/^not Ready$/, () => ({ pod: { ready: false } })],
   [/^a bare pod$/, () => ({ app: { app: { kind: "Pod", namespace: "demo", name: "memhog" }, template: undefined } })],
   [
@@ -89,16 +97,16 @@ const phrases: readonly Phrase[] = [
   [/^the last sample is (\d+) s old$/, (age) => ({ container: { samples: samplesOf([300], 12_000, Number(age) * 1000) } })],
 ];
 
-/** @throws Error about a phrase that nobody knows */
-export function situation(words: string): AppSeen {
+/** @throws Error for an unknown phrase */
+export function situation(words: string): ObservedApp {
   const all = words.split("; ").map(differenceOf);
   const merged = <K extends keyof Difference>(key: K) =>
     Object.assign({}, ...all.map((each) => each[key])) as NonNullable<Difference[K]>;
-  const container = aContainerSeen(merged("container"));
+  const container = anObservedContainer(merged("container"));
   const { limit, request } = container;
   return anApp({
     policies: [aPolicy(merged("policy"))],
-    pods: [aPodSeen({ ...merged("pod"), containers: [container] })],
+    pods: [anObservedPod({ ...merged("pod"), containers: [container] })],
     limits: { ranges: [], quotas: [], ...merged("limits") },
     record: aRecord(merged("record")),
     metrics: { available: true, freshForMs: 90_000 },
@@ -138,11 +146,11 @@ const node = (size = "0", taken = "0"): Difference => ({
   pod: { node: { name: "n1", allocatable: bytesOf(size), requested: bytesOf(taken) } },
 });
 
-/** The last one so many seconds ago, the others five minutes apart. */
+/** The last one was this many seconds ago; the others are five minutes apart. */
 const raises = (count: number, ago: number, reason: "ThresholdCrossed" | "OutOfMemory" = "ThresholdCrossed") =>
   Array.from({ length: count }, (_, i) => anAction({ reason, atMs: now - (ago + (count - 1 - i) * 300) * 1000 }));
 
-/** By a pod that was there before this one. */
+/** Of a previous pod of the app. */
 const learned = (request = "0", limit = "0"): Difference => ({
   record: { learned: [{ container: "memhog", ...sized(request, limit), atMs: now - 7_200_000 }] },
 });

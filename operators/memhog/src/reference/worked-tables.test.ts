@@ -1,4 +1,4 @@
-// Every table in docs/ and in the README whose first column is "when" is worked out by decide(), row by row.
+// Evaluates every row of the tables in docs/ and the README whose first column is "when" with decide().
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import type { Plan } from "../model/plan.ts";
 import { situation } from "./situations.fixture.ts";
 import { docs } from "./write.ts";
 
-/** What a column says about a plan, by its heading. */
+/** How to compute a column from a plan, by its heading. */
 const columns: Readonly<Record<string, (plan: Plan) => string>> = {
   decision: (plan) => verdictIn(plan).decision.kind,
   because: (plan) => `\`${verdictIn(plan).decision.reason}\``,
@@ -31,7 +31,7 @@ describe.each(tables)("docs/$file, $heads", ({ heads, rows }) => {
   });
 });
 
-it("there are such tables, or all of this would be true of nothing", () => expect(tables.length).toBeGreaterThanOrEqual(5));
+it("finds at least five tables", () => expect(tables.length).toBeGreaterThanOrEqual(5));
 
 interface Table {
   readonly heads: readonly string[];

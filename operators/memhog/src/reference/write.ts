@@ -1,6 +1,6 @@
 // Writes docs/reference.    node operators/memhog/src/reference/write.ts
 import { join } from "node:path";
-import { writeManifests } from "@memhog/runtime";
+import { writeManifests } from "@memhog/kit";
 import { referenceFiles } from "./reference.ts";
 
 export const docs = join(import.meta.dirname, "../../../../docs");

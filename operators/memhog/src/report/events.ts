@@ -1,103 +1,105 @@
-// What is worth telling people: on the pod, on its app, and on the AppMonitor in charge. Only changes are: it is computed from the
-// record before and the plan after, and a settled world says nothing, however often it is looked at (promise E1). An Event that
-// was lost in a crash stays lost; the record has it, and Events are courtesy.
+// Events on the pod, its app and the AppMonitor. They are computed from the difference between the stored record and the new plan,
+// so a steady state emits none (E1). An Event lost in a crash is not repeated; the AppMemory still has the action.
 //
-// A note says names, amounts and our own sentences, never what is inside of an object (promise S4).
-import { type Kind, type KubernetesObject, Pod, type Remark, type Stored } from "@memhog/runtime";
-import { templatedKind } from "../act/template-kinds.ts";
+// A message contains names, amounts and fixed text, never other content of an object (S4).
+import { type EventInput, type Kind, type KubernetesObject, Pod, type Stored } from "@memhog/runtime";
 import { AppMonitor } from "../api/app-monitor.ts";
+import { templatedKind } from "../execute/templates.ts";
 import { quantityText } from "../model/bytes.ts";
-import type { Plan } from "../model/plan.ts";
+import type { ObservedApp } from "../model/observed-app.ts";
+import type { Action, AppRecord, Change, Intent, Memory, Plan } from "../model/plan.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
-import type { Action, AppRecord, Change, Intent, Memory } from "../model/record.ts";
-import type { AppSeen } from "../model/seen.ts";
-import type { EventReason } from "./event-reasons.ts";
 
-/** Something to tell, and the pod it is about; none: the whole app. */
-export interface Told {
+/** An Event and the pod it is about; without a pod, it is about the whole app. */
+export interface AppEvent {
   readonly pod?: { readonly name: string; readonly uid: string };
-  readonly remark: Remark & { readonly reason: EventReason };
+  readonly event: EventInput & { readonly reason: EventReason };
 }
 
 export interface Before {
   readonly record: AppRecord;
-  /** AppMemory.status.reason: why it was where it was. */
+  /** AppMemory.status.reason before the pass. */
   readonly reason: string | undefined;
 }
 
-/** Everything that is new. */
-export function news(before: Before, plan: Plan): readonly Told[] {
+export function newEvents(before: Before, plan: Plan): readonly AppEvent[] {
   return [...kills(before.record, plan), ...raises(before.record, plan), ...stops(before.record, plan), ...holds(before, plan)];
 }
 
-function kills({ kills: known }: AppRecord, { record, verdicts }: Plan): readonly Told[] {
+function kills({ kills: known }: AppRecord, { record, verdicts }: Plan): readonly AppEvent[] {
   const isNew = ({ uid, container, restart }: (typeof known)[number]) =>
     !known.some((kill) => kill.uid === uid && kill.container === container && kill.restart >= restart);
   return record.kills.filter(isNew).flatMap(({ uid, container }) => {
     const pod = verdicts.find((verdict) => verdict.pod.uid === uid)?.pod;
-    return pod === undefined ? [] : [warn("OutOfMemoryKilled", `${container} was killed for lack of memory`, pod)];
+    return pod === undefined ? [] : [warning("OutOfMemoryKilled", `${container} was OOM-killed`, pod)];
   });
 }
 
-function raises(before: AppRecord, { record, settled }: Plan): readonly Told[] {
+function raises(before: AppRecord, { record, settled }: Plan): readonly AppEvent[] {
   const was = (intent: Intent) => before.intents.find(({ id }) => id === intent.id);
   const open = record.intents.flatMap((intent) => progress(was(intent), intent));
-  return [...open, ...settled.flatMap(({ intent, outcome, detail }) => ending(was(intent), intent, outcome, detail))];
+  return [...open, ...settled.flatMap(({ intent, outcome, message }) => ending(was(intent), intent, outcome, message))];
 }
 
-function progress(was: Intent | undefined, intent: Intent): readonly Told[] {
-  const { pod, limitsApplied, waitingFor } = intent;
+function progress(was: Intent | undefined, intent: Intent): readonly AppEvent[] {
+  const { pod, limitsApplied, waiting } = intent;
   const capped = was === undefined ? intent.changes.filter(({ cappedBy }) => cappedBy !== undefined) : [];
-  const deferred = waitingFor === "Deferred" && was?.waitingFor !== waitingFor;
+  const deferred = waiting?.reason === "ResizeDeferred" && was?.waiting?.reason !== waiting.reason;
   return [
-    ...capped.map((change) => warn("RaiseCapped", `${changeText(change)}: ${change.cappedBy} allows no more`, pod)),
+    ...capped.map((change) => warning("RaiseCapped", `${changeText(change)}: ${change.cappedBy} allows no more`, pod)),
     ...(limitsApplied && !was?.limitsApplied ? [raised(intent)] : []),
-    ...(deferred ? [warn("RaiseDeferred", `${changesText(intent)} waits: the node has no room for it now`, pod)] : []),
+    ...(deferred
+      ? [warning("RaiseDeferred", `${changesText(intent)} is deferred: the node does not have enough free memory`, pod)]
+      : []),
   ];
 }
 
-function ending(was: Intent | undefined, intent: Intent, outcome: Action["outcome"], detail = ""): readonly Told[] {
+function ending(was: Intent | undefined, intent: Intent, outcome: Action["outcome"], message = ""): readonly AppEvent[] {
   const { pod } = intent;
-  const what = `${changesText(intent)}: ${detail}`;
+  const what = `${changesText(intent)}: ${message}`;
   switch (outcome) {
     case "Applied":
       return was?.limitsApplied ? [] : [raised(intent)];
     case "Infeasible":
-      return [warn("RaiseInfeasible", what, pod)];
+      return [warning("RaiseInfeasible", what, pod)];
     case "Refused":
-      return [warn("RaiseRefused", what, pod)];
+      return [warning("RaiseRefused", what, pod)];
     case "NotReady":
-      return [warn("ReplacementNotReady", what, pod)];
+      return [warning("ReplacementNotReady", what, pod)];
     case "Abandoned":
-      return [say("RaiseAbandoned", what, pod)];
+      return [normal("RaiseAbandoned", what, pod)];
   }
 }
 
-function raised(intent: Intent): Told {
+function raised(intent: Intent): AppEvent {
   const why = `${intent.reason}: ${raiseReasons[intent.reason]}`;
-  if (intent.road === "CopyPod")
-    return say("PodReplaced", `${intent.pod.name} was replaced by ${intent.copy}: ${changesText(intent)} (${why})`, intent.pod);
-  const how = intent.road === "InPlace" ? "in place" : "by its template";
-  return say("MemoryRaised", `${changesText(intent)}, ${how} (${why})`, intent.pod);
+  if (intent.method === "CopyPod")
+    return normal(
+      "PodReplaced",
+      `${intent.pod.name} was replaced by ${intent.copy}: ${changesText(intent)} (${why})`,
+      intent.pod,
+    );
+  const how = intent.method === "InPlace" ? "in place" : "by a rollout";
+  return normal("MemoryRaised", `${changesText(intent)}, ${how} (${why})`, intent.pod);
 }
 
-const stopReasons = { SuspectedLeak: "LeakSuspected", RaisesFutile: "RaisesFutile", Contested: "Contested" } as const;
+const stopReasons = { SuspectedLeak: "LeakSuspected", RaisesIneffective: "RaisesIneffective", Contested: "Contested" } as const;
 
-function stops(before: AppRecord, { record, verdicts }: Plan): readonly Told[] {
+function stops(before: AppRecord, { record, verdicts }: Plan): readonly AppEvent[] {
   const isNew = ({ reason, uid, atMs }: AppRecord["stops"][number]) =>
     !before.stops.some((stop) => stop.reason === reason && stop.uid === uid && stop.atMs === atMs);
   return record.stops.filter(isNew).map(({ reason, uid }) => {
     const pod = verdicts.find((verdict) => verdict.pod.uid === uid)?.pod;
-    const note = `${holdReasons[reason]}; left alone until the AppMonitor is edited`;
-    return warn(stopReasons[reason], note, pod);
+    const message = `${holdReasons[reason]}; no more raises until the AppMonitor is edited`;
+    return warning(stopReasons[reason], message, pod);
   });
 }
 
-/** Why nothing is done, where a person could do something about it. */
-const worthTelling: Readonly<Record<string, EventReason>> = {
+/** Hold reasons that a user can act on. */
+const reportedHolds: Readonly<Record<string, EventReason>> = {
   AmbiguousMonitor: "AmbiguousMonitor",
-  AtCeiling: "AtCeiling",
-  AnotherAutoscaler: "AnotherAutoscaler",
+  CapReached: "CapReached",
+  ManagedByAutoscaler: "ManagedByAutoscaler",
   InPlaceImpossible: "InPlaceImpossible",
   OwnerNotEditable: "OwnerNotEditable",
   WouldCauseDowntime: "WouldCauseDowntime",
@@ -105,12 +107,12 @@ const worthTelling: Readonly<Record<string, EventReason>> = {
   RecommendOnly: "RaiseRecommended",
 };
 
-function holds(before: Before, { summary, verdicts }: Plan): readonly Told[] {
-  const reason = worthTelling[summary.reason];
+function holds(before: Before, { summary, verdicts }: Plan): readonly AppEvent[] {
+  const reason = reportedHolds[summary.reason];
   if (reason === undefined || before.reason === summary.reason) return [];
   const held = verdicts.find(({ decision }) => decision.reason === summary.reason);
-  const note = held === undefined ? summary.message : `${held.container}: ${held.decision.detail}`;
-  return [reason === "RaiseRecommended" ? say(reason, note, held?.pod) : warn(reason, note, held?.pod)];
+  const message = held === undefined ? summary.message : `${held.container}: ${held.decision.detail}`;
+  return [reason === "RaiseRecommended" ? normal(reason, message, held?.pod) : warning(reason, message, held?.pod)];
 }
 
 /** "main 256Mi/384Mi → 512Mi/768Mi" */
@@ -124,30 +126,30 @@ function memoryText({ limit, request }: Memory): string {
   return request === undefined ? quantityText(limit) : `${quantityText(request)}/${quantityText(limit)}`;
 }
 
-function say(reason: EventReason, note: string, pod?: Told["pod"], type: Remark["type"] = "Normal"): Told {
-  // The server takes 1 kB.
-  return { remark: { type, reason, note: note.slice(0, 1000), action: "Raise" }, ...(pod !== undefined && { pod }) };
+function normal(reason: EventReason, message: string, pod?: AppEvent["pod"], type: EventInput["type"] = "Normal"): AppEvent {
+  // The API server accepts at most 1 kB.
+  return { event: { type, reason, message: message.slice(0, 1000), action: "Raise" }, ...(pod !== undefined && { pod }) };
 }
 
-function warn(reason: EventReason, note: string, pod?: Told["pod"]): Told {
-  return say(reason, note, pod, "Warning");
+function warning(reason: EventReason, message: string, pod?: AppEvent["pod"]): AppEvent {
+  return normal(reason, message, pod, "Warning");
 }
 
-/** What is needed of a reconciler's context. */
-export interface Teller {
-  eventOn<T extends KubernetesObject>(kind: Kind<T>, object: Stored<T>, remark: Remark): void;
+/** The part of the reconcile context that records Events. */
+export interface EventRecorder {
+  eventOn<T extends KubernetesObject>(kind: Kind<T>, object: Stored<T>, event: EventInput): void;
 }
 
-/** Tells it on every object it concerns. A pod that is gone is spoken for by the copy that took its place. */
-export function tell(teller: Teller, seen: AppSeen, told: readonly Told[]): void {
-  for (const { pod, remark } of told) {
-    const note = pod === undefined ? remark.note : `${pod.name}: ${remark.note}`;
+/** Records each Event on every object it concerns. If the pod is gone, the Event goes to the copy that replaced it. */
+export function recordEvents(recorder: EventRecorder, seen: ObservedApp, events: readonly AppEvent[]): void {
+  for (const { pod, event } of events) {
+    const message = pod === undefined ? event.message : `${pod.name}: ${event.message}`;
     const found = seen.pods.find(({ uid }) => uid === pod?.uid) ?? seen.pods.find(({ copyOf }) => copyOf === pod?.uid && pod);
-    if (found !== undefined) teller.eventOn(Pod, named(seen, found), remark);
+    if (found !== undefined) recorder.eventOn(Pod, named(seen, found), event);
     const kind = templatedKind(seen.app.kind);
     if (kind !== undefined && seen.template !== undefined)
-      teller.eventOn(kind, named(seen, { ...seen.template, name: seen.app.name }), { ...remark, note });
-    for (const policy of seen.policies) teller.eventOn(AppMonitor, named(seen, policy), { ...remark, note });
+      recorder.eventOn(kind, named(seen, { ...seen.template, name: seen.app.name }), { ...event, message });
+    for (const policy of seen.policies) recorder.eventOn(AppMonitor, named(seen, policy), { ...event, message });
   }
 }
 
@@ -157,7 +159,33 @@ interface Named {
   readonly resourceVersion?: string;
 }
 
-/** As much of an object as an Event needs. */
-function named<T extends KubernetesObject>({ app }: AppSeen, { name, uid, resourceVersion = "" }: Named): Stored<T> {
+/** The part of an object that an Event refers to. */
+function named<T extends KubernetesObject>({ app }: ObservedApp, { name, uid, resourceVersion = "" }: Named): Stored<T> {
   return { metadata: { namespace: app.namespace, name, uid, resourceVersion } } as Stored<T>;
 }
+
+/** Event reasons are public API: users write alerts on them. docs/reference/events.md is generated from this table. */
+export const eventReasons = {
+  MemoryRaised: "the kubelet confirmed a container's new memory limit",
+  PodReplaced: "a bare pod was replaced by a larger copy",
+  RaiseCapped: "a cap reduced a raise; the message names the cap",
+  RaiseDeferred: "the node does not have enough free memory for a raise at the moment",
+  RaiseInfeasible: "a raise does not fit on the node",
+  RaiseRefused: "the API server rejected a raise; the message contains its reason",
+  RaiseAbandoned: "a raise was abandoned because its pod or owner is gone",
+  RaiseRecommended: "the strategy is Recommend; the message contains the raise that was not applied",
+  ReplacementNotReady: "the replacement of a pod did not become Ready; the pod was kept",
+  OutOfMemoryKilled: "a container was OOM-killed",
+  LeakSuspected: "a pod was raised too often; memhog stopped raising it",
+  RaisesIneffective: "a container was OOM-killed repeatedly despite raises; memhog stopped raising it",
+  Contested: "another writer reverted raises twice; memhog stopped raising the app",
+  AmbiguousMonitor: "several AppMonitors select the pod, so none of them acts",
+  CapReached: "a container needs more memory than a cap allows",
+  ManagedByAutoscaler: "another autoscaler manages the memory of the app",
+  InPlaceImpossible: "the strategy is InPlace, but the pod cannot be resized in place",
+  OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit its owner",
+  WouldCauseDowntime: "redeploying would remove every Ready pod before a new one is Ready; the message says what to do",
+  CircuitOpen: "recent raises made things worse; memhog pauses raises for a while",
+} as const;
+
+export type EventReason = keyof typeof eventReasons;

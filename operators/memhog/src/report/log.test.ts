@@ -1,25 +1,29 @@
-import { makeLogger } from "@memhog/runtime";
+import { loadPino, makeLogger } from "@memhog/runtime/operator";
 import { manualClock } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import type { Ending } from "../act/outcome.ts";
+import type { Ending } from "../execute/outcome.ts";
+import { anIntent } from "../model/observed-app.fixture.ts";
 import { aPlan } from "../model/plan.fixture.ts";
-import { anIntent } from "../model/seen.fixture.ts";
-import { logOutcomes, logPlan } from "./log.ts";
+import { logOutcomes, logPlan } from "./report.ts";
+
+const pino = await loadPino();
 
 const app = { kind: "Deployment", namespace: "demo", name: "memhog" } as const;
 
 function lines(verbosity: number, say: (log: ReturnType<typeof makeLogger>) => void) {
   const heard: string[] = [];
-  say(makeLogger({ name: "test", verbosity, format: "json", clock: manualClock(), write: (line) => void heard.push(line) }));
+  say(
+    makeLogger({ name: "test", verbosity, format: "json", clock: manualClock(), write: (line) => void heard.push(line) }, pino),
+  );
   return heard.map((line) => JSON.parse(line));
 }
 
-describe("logs", () => {
+describe("log", () => {
   it.each([
     { verbosity: 0, levels: [] },
     { verbosity: 2, levels: ["debug"] },
     { verbosity: 4, levels: ["debug", "trace"] },
-  ])("show a decision and what it rests on, by -v$verbosity", ({ verbosity, levels }) => {
+  ])("-v$verbosity logs decisions and their inputs at the levels $levels", ({ verbosity, levels }) => {
     const heard = lines(verbosity, (log) => logPlan(log, app, aPlan()));
     expect(heard.map(({ level }) => level)).toEqual(levels);
     for (const line of heard)
@@ -27,10 +31,10 @@ describe("logs", () => {
     if (verbosity === 4) expect(heard[1]).toMatchObject({ inputs: { usage: 104857600, sampleAgeMs: 2000 } });
   });
 
-  it("always show a raise that has ended", () => {
-    const settled = [{ intent: anIntent(), outcome: "Applied", detail: "confirmed" } as const];
+  it("always contains finished raises", () => {
+    const settled = [{ intent: anIntent(), outcome: "Applied", message: "confirmed" } as const];
     expect(lines(0, (log) => logPlan(log, app, aPlan({ settled })))).toMatchObject([
-      { level: "info", pod: "memhog-1", outcome: "Applied", msg: "a raise has ended: Applied, confirmed" },
+      { level: "info", pod: "memhog-1", outcome: "Applied", msg: "raise finished: Applied, confirmed" },
     ]);
   });
 
@@ -41,7 +45,7 @@ describe("logs", () => {
     { ended: "unknown", level: "warn" },
     { ended: "changed", level: "debug" },
     { ended: "waits", level: "debug" },
-  ] as const)("say of a command that it is $ended: $level", ({ ended, level }) => {
+  ] as const)("logs a command that ended as $ended at level $level", ({ ended, level }) => {
     const ending: Ending = { ended, detail: "so it is" };
     const outcome = { command: { do: "resize", intent: anIntent(), resourceVersion: "1", step: "both" } as const, ...ending };
     expect(lines(2, (log) => logOutcomes(log, app, [outcome]))).toMatchObject([{ level, command: "resize", ended }]);

@@ -1,10 +1,9 @@
 import { operator } from "@memhog/runtime";
 import { manualClock } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
+import { anIntent, aRecord } from "../model/observed-app.fixture.ts";
 import { aPlan } from "../model/plan.fixture.ts";
-import type { Plan } from "../model/plan.ts";
-import { emptyRecord } from "../model/record.ts";
-import { anIntent, aRecord } from "../model/seen.fixture.ts";
+import { emptyRecord, type Plan } from "../model/plan.ts";
 import { memhogMetrics } from "./metrics.ts";
 
 function counting() {
@@ -20,24 +19,22 @@ const intent = anIntent();
 const settled = (outcome: "Applied" | "Refused"): Plan => aPlan({ settled: [{ intent, outcome }] });
 
 describe("metrics", () => {
-  it("count decisions by reason, raises by road and outcome, kills and commands", async () => {
+  it("count decisions by reason, raises by method and outcome, OOM kills and commands", async () => {
     const { metrics, lines } = counting();
     metrics.planned(emptyRecord, aPlan({ record: aRecord({ oomKills: 2 }) }));
     metrics.planned(emptyRecord, settled("Refused"));
-    metrics.carriedOut([
-      { command: { do: "resize", intent, resourceVersion: "1", step: "limits" }, ended: "refused", detail: "" },
-    ]);
+    metrics.executed([{ command: { do: "resize", intent, resourceVersion: "1", step: "limits" }, ended: "refused", detail: "" }]);
     expect(await lines()).toEqual(
       expect.arrayContaining([
         'memhog_decisions_total{decision="hold",reason="BelowThreshold"} 2',
-        'memhog_resizes_total{strategy="InPlace",outcome="Refused"} 1',
+        'memhog_resizes_total{method="InPlace",outcome="Refused"} 1',
         "memhog_oom_kills_total 2",
-        'memhog_commands_total{command="resize",ended="refused"} 1',
+        'memhog_commands_total{command="resize",outcome="refused"} 1',
       ]),
     );
   });
 
-  it("say how Prometheus answers and how old the newest sample is; none is not zero", async () => {
+  it("contain query outcomes and the age of the newest sample, which is NaN without a sample", async () => {
     const { metrics, lines, age } = counting();
     expect(await lines()).toContain("memhog_sample_age_seconds Nan");
     metrics.polled({ outcome: "answered", durationMs: 20, samples: 3 });
@@ -51,7 +48,7 @@ describe("metrics", () => {
     );
   });
 
-  it("measure from the sample to the confirmed limit, once for each raise", async () => {
+  it("measure the time from the sample to the confirmed limit once per raise", async () => {
     const { metrics, lines, clock } = counting();
     const begun = aPlan({ record: aRecord({ intents: [intent] }) }); // its sample is 2 s old
     metrics.planned(emptyRecord, begun);
@@ -65,7 +62,7 @@ describe("metrics", () => {
     );
   });
 
-  it("do not measure what was begun before a restart, nor what came to nothing", async () => {
+  it("do not measure raises that started before a restart or did not succeed", async () => {
     const { metrics, lines } = counting();
     metrics.planned(aRecord({ intents: [intent] }), settled("Applied"));
     metrics.planned(emptyRecord, aPlan({ record: aRecord({ intents: [intent] }) }));
@@ -73,7 +70,7 @@ describe("metrics", () => {
     expect(await lines()).toContain("memhog_sample_to_applied_seconds_count 0");
   });
 
-  it("name no pod and no app: their number has no bound", async () => {
+  it("have no label with the name of a pod or an app", async () => {
     const { metrics, lines } = counting();
     metrics.planned(emptyRecord, { ...settled("Applied"), record: aRecord({ intents: [intent] }) });
     expect((await lines()).join()).not.toMatch(/memhog-1|pod-1/);

@@ -1,11 +1,12 @@
-// What is counted, beside what the runtime counts (workqueue_*, controller_runtime_*, rest_client_*). No label ever names a pod or
-// an app: their number has no bound, and a memory autoscaler should not fill the memory of Prometheus.
-import { type Clock, Counter, Gauge, Histogram, type OwnMetric } from "@memhog/runtime";
-import type { CommandOutcome } from "../act/outcome.ts";
-import type { Plan } from "../model/plan.ts";
-import type { AppRecord } from "../model/record.ts";
+// The metrics of memhog, in addition to those of the runtime (workqueue_*, controller_runtime_*, rest_client_*). No label contains
+// the name of a pod or an app, because their number is unbounded.
+import { Counter, Gauge, Histogram } from "@memhog/runtime";
+import type { Clock } from "@memhog/runtime/concurrency";
+import type { CustomMetric } from "@memhog/runtime/operator";
+import type { CommandOutcome } from "../execute/outcome.ts";
+import type { AppRecord, Plan } from "../model/plan.ts";
 
-/** What the poller says about one question to Prometheus. */
+/** The result of one Prometheus query. */
 export interface Polled {
   readonly outcome: string;
   readonly durationMs: number;
@@ -13,21 +14,21 @@ export interface Polled {
 }
 
 export interface MemhogMetrics {
-  /** For the operator that serves them. */
-  readonly own: readonly OwnMetric[];
-  /** After each question to Prometheus. */
+  /** To be registered by the operator. */
+  readonly own: readonly CustomMetric[];
+  /** Called after each Prometheus query. */
   polled(report: Polled): void;
-  /** After each plan that was stored. */
+  /** Called after each stored plan. */
   planned(before: AppRecord, plan: Plan): void;
-  /** After each command. */
-  carriedOut(outcomes: readonly CommandOutcome[]): void;
-  /** An entry of an AppMemory that could not be read. */
+  /** Called after the commands of a pass. */
+  executed(outcomes: readonly CommandOutcome[]): void;
+  /** Called for each malformed entry of an AppMemory. */
   broken(): void;
 }
 
 export interface MetricsOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Milliseconds since the newest sample was measured; undefined while there is none. Read when somebody looks. */
+  /** Milliseconds since the newest sample was measured; undefined if there is none. Called on every scrape. */
   readonly newestSampleAgeMs: () => number | undefined;
 }
 
@@ -43,19 +44,19 @@ export function memhogMetrics({ clock, newestSampleAgeMs }: MetricsOptions): Mem
     },
     planned: (before, plan) => {
       for (const { decision } of plan.verdicts) all.decisions.inc({ decision: decision.kind, reason: decision.reason });
-      for (const { intent, outcome } of plan.settled) all.resizes.inc({ strategy: intent.road, outcome });
+      for (const { intent, outcome } of plan.settled) all.resizes.inc({ method: intent.method, outcome });
       all.kills.inc(Math.max(0, plan.record.oomKills - before.oomKills));
       delays(before, plan);
     },
-    carriedOut: (outcomes) => {
-      for (const { command, ended } of outcomes) all.commands.inc({ command: command.do, ended });
+    executed: (outcomes) => {
+      for (const { command, ended } of outcomes) all.commands.inc({ command: command.do, outcome: ended });
     },
     broken: () => all.broken.inc(),
   };
 }
 
 function definitions(newestSampleAgeMs: () => number | undefined) {
-  const registers: [] = []; // none yet: the operator registers what it is given
+  const registers: [] = []; // the operator registers them
   const counter = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
   const histogram = (name: string, help: string, buckets: readonly number[]) =>
@@ -63,36 +64,32 @@ function definitions(newestSampleAgeMs: () => number | undefined) {
   return {
     sampleAge: new Gauge({
       name: "memhog_sample_age_seconds",
-      help: "How old the newest sample of any container's memory is; NaN while there is none.",
+      help: "Age of the newest memory sample of any container. NaN if there is none.",
       registers,
       collect() {
         const age = newestSampleAgeMs();
         this.set(age === undefined ? Number.NaN : age / 1000);
       },
     }),
-    samples: new Gauge({ name: "memhog_samples", help: "Samples of containers' memory in the last answer.", registers }),
-    queries: counter("memhog_prometheus_queries_total", "Questions to Prometheus, by how they were answered.", "outcome"),
-    querySeconds: histogram(
-      "memhog_prometheus_query_seconds",
-      "How long Prometheus took to answer.",
-      [0.01, 0.05, 0.2, 1, 5, 10],
-    ),
-    decisions: counter("memhog_decisions_total", "Decisions about containers, each time one was made.", "decision", "reason"),
-    resizes: counter("memhog_resizes_total", "Raises that have ended, by the road they took.", "strategy", "outcome"),
-    commands: counter("memhog_commands_total", "Steps of raises that were tried.", "command", "ended"),
-    kills: counter("memhog_oom_kills_total", "Kills for lack of memory that were seen."),
-    broken: counter("memhog_broken_records_total", "Entries of AppMemory objects that could not be read."),
+    samples: new Gauge({ name: "memhog_samples", help: "Number of memory samples in the last Prometheus response.", registers }),
+    queries: counter("memhog_prometheus_queries_total", "Number of Prometheus queries, by outcome.", "outcome"),
+    querySeconds: histogram("memhog_prometheus_query_seconds", "Duration of Prometheus queries.", [0.01, 0.05, 0.2, 1, 5, 10]),
+    decisions: counter("memhog_decisions_total", "Number of decisions about containers.", "decision", "reason"),
+    resizes: counter("memhog_resizes_total", "Number of finished raises, by method and outcome.", "method", "outcome"),
+    commands: counter("memhog_commands_total", "Number of commands executed for raises, by outcome.", "command", "outcome"),
+    kills: counter("memhog_oom_kills_total", "Number of OOM kills of monitored containers."),
+    broken: counter("memhog_broken_records_total", "Number of malformed entries found in AppMemory objects."),
     sampleToApplied: histogram(
       "memhog_sample_to_applied_seconds",
-      "From the measuring of the sample that gave reason to a raise, to its confirmation.",
+      "Time from the sample that triggered a raise until the kubelet confirmed the new limit.",
       [1, 2, 5, 10, 15, 20, 30, 60, 120, 300],
     ),
   };
 }
 
 /**
- * Notes when the sample of a new intent was measured and tells how long it took until the memory was there. On the monotonic
- * clock and in memory only: what was begun before a restart is not told, rather than told wrongly.
+ * Measures the time from the sample of a new intent until its limits are applied. The start times are kept in process memory, on
+ * the monotonic clock, so raises that began before a restart are not measured.
  */
 function sampleToApplied(clock: Pick<Clock, "monotonic">, observe: (seconds: number) => void) {
   const measuredAt = new Map<string, number>();

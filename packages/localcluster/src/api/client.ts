@@ -1,5 +1,5 @@
-// The smallest client that tests need: one request, one answer, as JSON, over connections that are kept. No watches: a test
-// asks again (eventually.ts). What a real client must be able to do lives in @memhog/runtime, whose own tests stand on this.
+// A minimal client for tests: one request, one JSON response, over persistent connections. No watches: a test polls
+// (eventually.ts). The full client is in @memhog/runtime, whose own tests use this package.
 import { readFile } from "node:fs/promises";
 import { Agent, request as httpsRequest } from "node:https";
 import { parse } from "yaml";
@@ -7,9 +7,9 @@ import { ApiError, ApiUnreachableError } from "../errors.ts";
 
 export interface Api {
   readonly server: string;
-  /** PEM of the authority that vouches for the server. */
+  /** The certificate authority of the server, as PEM. */
   readonly authority: string;
-  /** Resolves with the parsed answer, rejects with ApiError or ApiUnreachableError. */
+  /** Resolves with the parsed response; rejects with ApiError or ApiUnreachableError. */
   request<T = unknown>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T>;
   close(): void;
 }
@@ -25,8 +25,8 @@ interface Kubeconfig {
   readonly users: readonly [{ readonly user: Readonly<Record<string, string>> }];
 }
 
-/** A client for a kubeconfig of our own making (control-plane/kubeconfig.ts), which has one of everything. */
-export async function apiFrom(kubeconfigFile: string): Promise<Api> {
+/** A client for a kubeconfig that localcluster wrote (control-plane/pki.ts): one cluster, one user, everything inline. */
+export async function createApi(kubeconfigFile: string): Promise<Api> {
   const { clusters, users } = parse(await readFile(kubeconfigFile, "utf8")) as Kubeconfig;
   const [{ cluster }] = clusters;
   const [{ user }] = users;
@@ -40,7 +40,7 @@ export async function apiFrom(kubeconfigFile: string): Promise<Api> {
     server: cluster.server,
     authority,
     request: async <T>(method: string, path: string, body?: unknown, options: RequestOptions = {}) =>
-      (await answerTo(connection, { method, path, body, ...options })) as T,
+      (await send(connection, { method, path, body, ...options })) as T,
     close: () => agent.destroy(),
   };
 }
@@ -57,20 +57,20 @@ interface Call extends RequestOptions {
   readonly body: unknown;
 }
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly text: string;
 }
 
-async function answerTo(connection: Connection, call: Call): Promise<unknown> {
-  const { status, text } = await send(connection, call);
+async function send(connection: Connection, call: Call): Promise<unknown> {
+  const { status, text } = await exchange(connection, call);
   if (status >= 200 && status < 300) return parsed(text);
-  const said = parsed(text) as { reason?: string; message?: string } | string;
-  const { reason = "Unknown", message = text } = typeof said === "object" ? said : {};
+  const body = parsed(text) as { reason?: string; message?: string } | string;
+  const { reason = "Unknown", message = text } = typeof body === "object" ? body : {};
   throw new ApiError(`${call.method} ${call.path}`, { status, reason, message });
 }
 
-/** `/version` and objects are JSON; `/readyz`, `/metrics` and logs are text. */
+/** Objects and `/version` are JSON; `/readyz`, `/metrics` and logs are text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -79,9 +79,9 @@ function parsed(text: string): unknown {
   }
 }
 
-async function send(connection: Connection, call: Call, retried = false): Promise<Answer> {
+async function exchange(connection: Connection, call: Call, retried = false): Promise<Response> {
   const { method, path, body, signal } = call;
-  return new Promise<Answer>((done, fail) => {
+  return new Promise<Response>((done, fail) => {
     const bodyType = call.contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json");
     const type = body === undefined ? {} : { "content-type": bodyType };
     const options = {
@@ -102,8 +102,8 @@ async function send(connection: Connection, call: Call, retried = false): Promis
       },
     );
     out.on("error", (cause) => {
-      // A kept connection may be closed by the other side at the very moment we use it. Asking twice is harmless, but for POST.
-      if (out.reusedSocket && !retried && method !== "POST" && !signal?.aborted) done(send(connection, call, true));
+      // The server may close an idle connection at the moment we reuse it. Everything but POST is safe to send again.
+      if (out.reusedSocket && !retried && method !== "POST" && !signal?.aborted) done(exchange(connection, call, true));
       else fail(signal?.aborted ? signal.reason : new ApiUnreachableError(`${method} ${path}`, cause));
     });
     out.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
@@ -112,10 +112,10 @@ async function send(connection: Connection, call: Call, retried = false): Promis
 
 const decode = (base64: string | undefined) => Buffer.from(base64 ?? "", "base64").toString();
 
-/** Undefined instead of "not found". */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Undefined instead of a 404. */
+export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;

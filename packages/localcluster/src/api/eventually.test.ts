@@ -4,7 +4,7 @@ import { eventually } from "./eventually.ts";
 const never = { timeoutMs: 0 };
 
 describe("eventually", () => {
-  it("answers with the first value that holds", async () => {
+  it("returns the first value that holds", async () => {
     let reads = 0;
     expect(
       await eventually(
@@ -14,7 +14,7 @@ describe("eventually", () => {
     ).toBe(3);
   });
 
-  it("takes a read that throws, and a check that throws, for not yet", async () => {
+  it("treats errors of read and condition as not yet", async () => {
     let reads = 0;
     const read = () => {
       reads += 1;
@@ -24,7 +24,7 @@ describe("eventually", () => {
     expect(await eventually(read, (pod) => (pod as { phase: string }).phase === "Running")).toEqual({ phase: "Running" });
   });
 
-  it("looks at least once, however little time there is", async () => {
+  it("reads at least once, however short the timeout", async () => {
     expect(
       await eventually(
         () => 1,
@@ -34,7 +34,7 @@ describe("eventually", () => {
     ).toBe(1);
   });
 
-  it("says what it waited for, what it saw last and where the logs are", async () => {
+  it("reports the condition, the last value and the path of the logs", async () => {
     const attempt = eventually(
       () => ({ phase: "Pending" }),
       ({ phase }) => phase === "Running",
@@ -42,7 +42,7 @@ describe("eventually", () => {
     );
     await expect(attempt).rejects.toMatchObject({ code: "EVENTUALLY" });
     await expect(attempt).rejects.toThrow(
-      /did not hold within 0 s: the pod runs[\s\S]*phase: 'Pending'[\s\S]*component logs: \/var\/log\/x/,
+      /expected within 0 s: the pod runs[\s\S]*phase: 'Pending'[\s\S]*component logs: \/var\/log\/x/,
     );
   });
 

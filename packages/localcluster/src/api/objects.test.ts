@@ -40,9 +40,9 @@ describe("manifests", () => {
     {
       name: "an object without a name",
       manifest: { apiVersion: "v1", kind: "Pod", metadata: {} },
-      says: /a Pod without metadata.name/,
+      says: /found a Pod without either/,
     },
-    { name: "an object without metadata", manifest: { apiVersion: "v1", kind: "Pod" }, says: /a Pod without metadata.name/ },
+    { name: "an object without metadata", manifest: { apiVersion: "v1", kind: "Pod" }, says: /found a Pod without either/ },
   ])("$name is refused", ({ manifest, says }) => {
     expect(() => objectsOf([manifest])).toThrow(says);
     expect(() => objectsOf([manifest])).toThrow(expect.objectContaining({ code: "INVALID_MANIFEST" }));

@@ -4,7 +4,7 @@ import { resolveVersion } from "../versions.ts";
 import { findBinaries } from "./binaries.ts";
 
 // Only real binaries know who they are.
-it("finds programs that say they are of the version asked for, wherever they came from", async () => {
+it("finds binaries that report the requested version", async () => {
   const version = resolveVersion(process.env.LOCALCLUSTER_KUBERNETES || undefined);
   const found = await findBinaries(["etcd", "kube-apiserver", "kubectl"], { kubernetes: version.minor });
   expect(says(found["kube-apiserver"], "--version")).toContain(`v${version.minor}.`);

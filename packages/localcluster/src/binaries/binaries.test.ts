@@ -1,13 +1,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { NoBinariesError, UnknownVersionError } from "../errors.ts";
+import { BinaryUnavailableError, UnknownVersionError } from "../errors.ts";
 import { silent } from "../progress.ts";
 import { findBinaries } from "./binaries.ts";
-import { publish, releaseSite } from "./fixtures/release-site.ts";
-import { temporaryFolder } from "./fixtures/temporary.ts";
+import { publish, releaseSite, temporaryFolder } from "./fixtures/release-site.ts";
 
-it("returns exactly the binaries asked for", async () => {
+it("returns exactly the requested binaries", async () => {
   await using site = await releaseSite();
   for (const name of ["etcd", "kube-apiserver", "kubectl"] as const) publish(site, name);
   const found = await findBinaries(["etcd", "kube-apiserver"], { env: site.env, progress: silent });
@@ -30,38 +29,38 @@ it("prefers the environment to the cache, and the cache to the release", async (
   expect(site.asked).toEqual([]);
 });
 
-it("says what was tried, why each failed and what can be done, on a machine without network and without Go", async () => {
+it("lists what was tried, why it failed and what to do, without network and without Go", async () => {
   const site = await releaseSite();
   await site[Symbol.asyncDispose](); // nobody listens at its address any more
   await using cache = await temporaryFolder(); // that of the site is gone with it
   const env = { ...site.env, LOCALCLUSTER_CACHE: cache.path, LOCALCLUSTER_GO: undefined, PATH: "/nowhere" };
   const failure = await findBinaries(["kube-apiserver"], { env, progress: silent, kubernetes: "1.37" }).catch((error) => error);
-  expect(failure).toBeInstanceOf(NoBinariesError);
-  expect(failure.code).toBe("NO_BINARIES");
+  expect(failure).toBeInstanceOf(BinaryUnavailableError);
+  expect(failure.code).toBe("BINARY_UNAVAILABLE");
   expect(
     failure.message
       .replaceAll(site.url, "<site>")
       .replaceAll(cache.path, "<cache>")
       .replace(/(ECONNREFUSED) .*/, "$1")
       .replace(/amd64|arm64/, "<arch>"),
-  ).toBe(`kube-apiserver 1.37.1 is not on this machine, and could not be made.
+  ).toBe(`kube-apiserver 1.37.1 is not on this machine and cannot be downloaded or built.
 Tried:
   - the environment: neither LOCALCLUSTER_KUBE_APISERVER nor KUBEBUILDER_ASSETS is set
-  - the cache: <cache>/kubernetes/1.37.1/kube-apiserver is not there
+  - the cache: <cache>/kubernetes/1.37.1/kube-apiserver does not exist
   - the release: <site>/v1.37.1/bin/linux/<arch>/kube-apiserver.sha256: connect ECONNREFUSED
-  - go build: cannot run "go" (spawn go ENOENT): expected Go 1.26 or newer
+  - go build: expected Go 1.26 or newer; cannot run "go" (spawn go ENOENT)
 You can:
-  - install Go 1.26 or newer (https://go.dev/dl) where it can reach a Go module proxy (GOPROXY),
-  - or let this machine reach <site>, or set LOCALCLUSTER_RELEASE_URL to a mirror of the releases,
-  - or set KUBEBUILDER_ASSETS to a folder that has kube-apiserver, as setup-envtest makes one,
-  - or set LOCALCLUSTER_KUBE_APISERVER to the path of one.`);
+  - install Go 1.26 or newer (https://go.dev/dl) with access to a Go module proxy (GOPROXY),
+  - or give this machine access to <site>, or set LOCALCLUSTER_RELEASE_URL to a mirror of the releases,
+  - or set KUBEBUILDER_ASSETS to a folder that has kube-apiserver, for example one of setup-envtest,
+  - or set LOCALCLUSTER_KUBE_APISERVER to the path of a binary.`);
 });
 
-it("does not know a version that is not in the table", async () => {
+it("rejects a version that is not in the table", async () => {
   await expect(findBinaries(["etcd"], { kubernetes: "1.12" })).rejects.toThrow(UnknownVersionError);
 });
 
-it("says so where the cache cannot be written", async () => {
+it("reports a cache that cannot be written", async () => {
   await using site = await releaseSite();
   const file = join(site.cache, "..", "file");
   writeFileSync(file, "");

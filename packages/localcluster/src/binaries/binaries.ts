@@ -1,96 +1,115 @@
-// Finds the binaries of a Kubernetes, and makes the ones that are missing.
+// Finds the binaries of a Kubernetes version, and downloads or builds the missing ones.
 //
 //     const { etcd, "kube-apiserver": apiServer } = await findBinaries(["etcd", "kube-apiserver"], { kubernetes: "1.37" });
 //
-// Four places are tried in turn, from the cheapest to the dearest:
+// Four sources are tried in this order:
 //
-//   1. what the environment names      named.ts     LOCALCLUSTER_ETCD=…, KUBEBUILDER_ASSETS=…
-//   2. the cache                       cache.ts     made by an earlier run
-//   3. the official release            release.ts   a download, held against its published checksum
-//   4. a build from source             go-build.ts  by the Go on this machine, from the Go module proxy
+//   1. the environment                 search.ts    LOCALCLUSTER_ETCD=…, KUBEBUILDER_ASSETS=…
+//   2. the cache                       cache.ts     from an earlier run
+//   3. the official release            release.ts   a download, verified by its published checksum
+//   4. a build from source             go-build.ts  with the Go of this machine, from the Go module proxy
 //
-// Only what is asked for is made: a test that needs an API server does not wait for a kubelet. Two processes that want the
-// same binary make it once: the second waits (lock.ts) and then finds it in the cache. A process that is killed half-way
-// leaves nothing that anybody would take for a binary (cache.ts). When no place has it, one error says what was tried, why
-// each failed, and what can be done.
-import { type Attempt, LocalClusterError, NoBinariesError } from "../errors.ts";
-import { type Binary, type BinaryName, binaryOf, describe } from "./binary.ts";
-import { enterWorkshop, findCached } from "./cache.ts";
+// Only requested binaries are provided: a test that needs an API server does not wait for a kubelet. If two processes need the same
+// binary, the second waits and then finds it in the cache. A process that is killed leaves no partial file in the cache. If no source
+// provides a binary, one error lists what was tried, why each attempt failed, and what you can do.
+import { type Attempt, BinaryUnavailableError, LocalClusterError } from "../errors.ts";
+import { findCached, lockWorkFolder } from "./cache.ts";
 import { build } from "./go-build.ts";
-import { findNamed } from "./named.ts";
 import { downloadRelease } from "./release.ts";
-import { remediesFor } from "./remedies.ts";
-import { prepareSearch, type Search, type SearchOptions } from "./search.ts";
+import {
+  type Binary,
+  type BinaryName,
+  binaryOf,
+  describe,
+  findInEnvironment,
+  prepareSearch,
+  type Search,
+  type SearchOptions,
+  variableOf,
+} from "./search.ts";
 
-export type { BinaryName } from "./binary.ts";
-export type { SearchOptions } from "./search.ts";
+export type { BinaryName, SearchOptions } from "./search.ts";
+
+/** The paths of some binaries. */
+export type BinaryPaths = Readonly<Partial<Record<BinaryName, string>>>;
 
 /**
- * Absolute paths of exactly the binaries asked for; makes what is missing.
+ * The absolute paths of these binaries; downloads or builds what is missing.
  *
- * @throws {UnknownVersionError} for a Kubernetes that is not in the table of versions.ts
- * @throws {NotExecutableError} where the environment names a file that cannot be run
- * @throws {NoBinariesError} where a binary is nowhere and cannot be made
+ * @throws {UnknownVersionError} for a version that is not in the table of versions.ts
+ * @throws {NotExecutableError} if the environment names a file that cannot be run
+ * @throws {BinaryUnavailableError} if no source provides a binary
  */
 export async function findBinaries<Name extends BinaryName>(
   names: readonly Name[],
   options: SearchOptions = {},
 ): Promise<Record<Name, string>> {
   const search = prepareSearch(options);
-  const looks = await Promise.all(names.map((name) => lookFor(binaryOf(name, search.kubernetes), search)));
+  const searched = await Promise.all(names.map((name) => findExisting(binaryOf(name, search.kubernetes), search)));
   const paths: Partial<Record<BinaryName, string>> = {};
-  // One after the other: a build keeps every core busy by itself.
-  for (const { binary, path, tried } of looks) paths[binary.name] = path ?? (await makeMissing(binary, tried, search));
+  // One after the other, because a build uses every core.
+  for (const { binary, path, tried } of searched) paths[binary.name] = path ?? (await provide(binary, tried, search));
   return paths as Record<Name, string>;
 }
 
-/** Where a binary is already; undefined if it would have to be made. */
-export async function findMade(name: BinaryName, options: SearchOptions = {}): Promise<string | undefined> {
+/** The path of a binary; undefined if it would have to be downloaded or built. */
+export async function findExistingBinary(name: BinaryName, options: SearchOptions = {}): Promise<string | undefined> {
   const search = prepareSearch(options);
-  return (await lookFor(binaryOf(name, search.kubernetes), search)).path;
+  return (await findExisting(binaryOf(name, search.kubernetes), search)).path;
 }
 
-const places = [
-  { way: "the environment", look: findNamed },
-  { way: "the cache", look: findCached },
+const existing = [
+  { source: "the environment", find: findInEnvironment },
+  { source: "the cache", find: findCached },
 ];
 
-const makers = [
-  { way: "the release", make: downloadRelease }, // first: faster by minutes, and what everybody else runs
-  { way: "go build", make: build },
+const providers = [
+  { source: "the release", provide: downloadRelease }, // first, because it is faster by minutes and what most clusters run
+  { source: "go build", provide: build },
 ];
 
-interface Look {
+interface Searched {
   readonly binary: Binary;
   readonly path?: string;
   readonly tried: readonly Attempt[];
 }
 
-/** Looks where a binary may be already. */
-async function lookFor(binary: Binary, search: Search): Promise<Look> {
+async function findExisting(binary: Binary, search: Search): Promise<Searched> {
   const tried: Attempt[] = [];
-  for (const { way, look } of places) {
-    const outcome = await look(binary, search);
+  for (const { source, find } of existing) {
+    const outcome = await find(binary, search);
     if ("path" in outcome) return { binary, path: outcome.path, tried };
-    tried.push({ way, outcome: outcome.whyNot });
+    tried.push({ source, outcome: outcome.whyNot });
   }
   return { binary, tried };
 }
 
-/** Makes a binary that is nowhere yet, in the first way that works. */
-async function makeMissing(binary: Binary, lookedIn: readonly Attempt[], search: Search): Promise<string> {
-  await using workshop = await enterWorkshop(binary, search);
-  const made = await findCached(binary, search); // by whoever was in the workshop before us
-  if ("path" in made) return made.path;
-  const tried = [...lookedIn];
-  for (const { way, make } of makers) {
+/** Uses the first source that works. */
+async function provide(binary: Binary, triedBefore: readonly Attempt[], search: Search): Promise<string> {
+  await using workFolder = await lockWorkFolder(binary, search);
+  const provided = await findCached(binary, search); // by a process that held the lock before us
+  if ("path" in provided) return provided.path;
+  const tried = [...triedBefore];
+  for (const { source, provide } of providers) {
     try {
-      return await workshop.keep(await make(binary, await workshop.folder(), search));
+      return await workFolder.moveToCache(await provide(binary, await workFolder.create(), search));
     } catch (error) {
       if (!(error instanceof LocalClusterError)) throw error;
-      tried.push({ way, outcome: error.message });
-      search.progress.say(`${describe(binary)}: not from ${way}: ${error.message}`);
+      tried.push({ source, outcome: error.message });
+      search.progress.say(`${describe(binary)} is not available from ${source}: ${error.message}`);
     }
   }
-  throw new NoBinariesError(describe(binary), tried, remediesFor(binary, search));
+  throw new BinaryUnavailableError(describe(binary), tried, remediesFor(binary, search));
+}
+
+const sites = { kubernetes: "https://dl.k8s.io", etcd: "https://github.com", helm: "https://get.helm.sh" } as const;
+
+function remediesFor({ name, project }: Binary, { kubernetes, mirror }: Search): readonly string[] {
+  const site = mirror ?? sites[project];
+  return [
+    `install Go ${kubernetes.go} or newer (https://go.dev/dl) with access to a Go module proxy (GOPROXY),`,
+    `or give this machine access to ${site}, or set LOCALCLUSTER_RELEASE_URL to a mirror of the releases,`,
+    `or set KUBEBUILDER_ASSETS to a folder that has ${name}, for example one of setup-envtest,`,
+    `or set ${variableOf(name)} to the path of a binary.`,
+  ];
 }

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** Runs a command line and answers with everything a user would see of it. */
+/** Runs a command and returns what the user sees. */
 async function localcluster(words: string, env: NodeJS.ProcessEnv = {}) {
   const seen = { out: "", err: "" };
   const screen = (name: "out" | "err") => ({
@@ -30,15 +30,22 @@ describe("help", () => {
     for (const command of ["up", "down", "status", "load"]) expect(out).toMatch(new RegExp(`^  ${command} `, "m"));
   });
 
-  it.each(["up", "down", "status", "load"])("says how to use %s", async (command) => {
+  it.each(["up", "down", "status", "load"])("describes how to use %s", async (command) => {
     const { code, out } = await localcluster(`${command} --help`);
     expect(code).toBe(0);
     expect(out).toMatch(`Usage: localcluster ${command}`);
   });
 
-  it("speaks of itself as it was called", async () => {
+  it("names the program as the user called it", async () => {
     const { out } = await localcluster("up --help", { npm_lifecycle_event: "localcluster" });
     expect(out).toMatch("Usage: npm run localcluster -- up");
+  });
+
+  it("prints the version", async () => {
+    expect(await localcluster("--version")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^localcluster \d+\.\d+\.\d+\n$/),
+    });
   });
 
   it("fits the width of a terminal of 130 columns", async () => {
@@ -49,26 +56,30 @@ describe("help", () => {
   });
 });
 
-describe("words that mean nothing end with exit code 2 and a line that says why", () => {
+describe("invalid arguments give exit code 2 and a message", () => {
   it.each([
     { words: "", says: /Usage: localcluster COMMAND/ },
-    { words: "upp", says: /no such command: upp \(there is up, down, status, load\)/ },
-    { words: "constructor", says: /no such command: constructor/ },
-    { words: "up --node real", says: /unknown option '--node'[\s\S]*localcluster up --help says more/ },
-    { words: "up mycluster", says: /unexpected "mycluster"/ },
+    { words: "upp", says: /unknown command "upp": expected one of up, down, status, load/ },
+    { words: "constructor", says: /unknown command "constructor"/ },
+    { words: "up --node real", says: /unknown option '--node'[\s\S]*Run `localcluster up --help` for usage/ },
+    { words: "up mycluster", says: /unexpected argument "mycluster"/ },
     { words: "up --nodes two", says: /--nodes: expected none or real or simulated=N, found "two"/ },
     { words: "up --nodes", says: /'--nodes <value>' argument missing/ },
     { words: "up --port http", says: /--port: expected a number from 1 to 65535, found "http"/ },
+    { words: "up --port 0", says: /--port: expected a number from 1 to 65535, found "0"/ },
+    { words: "up --port 65536", says: /--port: expected a number from 1 to 65535, found "65536"/ },
+    { words: "up --kubeconfig=", says: /--kubeconfig: expected a value/ },
+    { words: "--version please", says: /unexpected argument "please"/ },
     { words: "up --output yaml", says: /--output: expected json, found "yaml"/ },
     { words: "up --kubernetes 1.12", says: /unknown Kubernetes version "1.12": expected one of 1\.37/ },
-    { words: "up --name Upper", says: /lower-case letters/ },
-    { words: "up --prometheus", says: /prometheus: expected nodes: "real" \(--nodes real\)/ },
+    { words: "up --name Upper", says: /lowercase letters/ },
+    { words: "up --prometheus", says: /prometheus: expected nodes to scrape/ },
     { words: "up --nodes simulated=many", says: /--nodes: expected none or real or simulated=N, found "simulated=many"/ },
     { words: "up --simulated --nodes real", says: /nodes: expected simulated=N or none/ },
-    { words: "up --simulated --audit", says: /audit: expected a real API server/ },
+    { words: "up --simulated --audit", says: /audit: expected no audit log/ },
     { words: "up --simulated --kubernetes 1.36", says: /kubernetes: expected no version/ },
     { words: "up --prometheus=soon --nodes real", says: /prometheus: expected a duration such as 5s/ },
-    { words: "down one two", says: /unexpected "two"/ },
+    { words: "down one two", says: /unexpected argument "two"/ },
     { words: "down one --all", says: /either a name or --all/ },
     { words: "status --all", says: /unknown option '--all'/ },
     { words: "load", says: /expected the path of an image/ },
@@ -80,18 +91,18 @@ describe("words that mean nothing end with exit code 2 and a line that says why"
   });
 });
 
-describe("what cannot be done ends with exit code 1 and a line that says why", () => {
-  it("down of a cluster that is not there", async () => {
+describe("failures give exit code 1 and a message", () => {
+  it("down of a cluster that does not exist", async () => {
     expect(await localcluster("down")).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/no cluster named default; there are none/),
+      err: expect.stringMatching(/no cluster named default; found none/),
     });
   });
 
-  it("load of a file that is not there, or into a cluster that is not there", async () => {
+  it("load of a missing file, or into a missing cluster", async () => {
     expect(await localcluster(`load ${home}/no.tar`)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/there is no file .*no\.tar/),
+      err: expect.stringMatching(/no such file: .*no\.tar/),
     });
     writeFileSync(join(home, "image.tar"), "");
     expect(await localcluster(`load ${home}/image.tar`)).toMatchObject({
@@ -100,25 +111,25 @@ describe("what cannot be done ends with exit code 1 and a line that says why", (
     });
   });
 
-  it("up of something simulated, where nobody says what simulates it", async () => {
+  it("up --simulated without a simulator", async () => {
     const { code, err } = await localcluster("up --simulated");
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringMatching(/LOCALCLUSTER_SIMULATOR/) });
   });
 
-  it("up with a kubeconfig file that exists: it is somebody's", async () => {
+  it("up with an existing kubeconfig file", async () => {
     writeFileSync(join(home, "config"), "mine");
     const { code, err } = await localcluster(`up --kubeconfig ${home}/config`);
-    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringMatching(/config exists already, and is not overwritten/) });
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringMatching(/config exists and is not overwritten/) });
   });
 });
 
-describe("with no cluster at all", () => {
+describe("without any cluster", () => {
   it("status says how to start one", async () => {
-    expect(await localcluster("status")).toMatchObject({ code: 0, out: "no clusters; localcluster up starts one\n" });
+    expect(await localcluster("status")).toMatchObject({ code: 0, out: "no clusters; start one with: localcluster up\n" });
     expect(await localcluster("status --output json")).toMatchObject({ code: 0, out: "[]\n" });
   });
 
   it("down --all has nothing to do", async () => {
-    expect(await localcluster("down --all")).toMatchObject({ code: 0, out: "there was nothing to take down\n" });
+    expect(await localcluster("down --all")).toMatchObject({ code: 0, out: "no clusters to remove\n" });
   });
 });

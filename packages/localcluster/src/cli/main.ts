@@ -1,63 +1,69 @@
-// The command line: finds the command, reads its words, runs it, and turns what goes wrong into a line and an exit code.
+// The command line: finds the command, parses its arguments, runs it, and reports errors.
 //
-//   0    done
-//   1    it did not work; the line on stderr says why and what to do
-//   2    the words on the command line mean nothing
+//   0    success
+//   1    the command failed; stderr says why and what to do
+//   2    invalid arguments
+import { readFileSync } from "node:fs";
 import { LocalClusterError } from "../errors.ts";
-import { parse, UsageError } from "./arguments.ts";
-import type { Command } from "./command.ts";
-import { down } from "./down.ts";
-import { load } from "./load.ts";
-import { status } from "./status.ts";
-import { ownName, say, type Terminal } from "./terminal.ts";
+import { type Command, parse, print, programName, type Terminal, UsageError } from "./command.ts";
+import { down, load, status } from "./commands.ts";
 import { up } from "./up.ts";
 
 const commands: Readonly<Record<string, Command>> = { up, down, status, load };
 
 /** Resolves to the exit code; never rejects. */
 export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const [name, ...words] = argv;
+  const [name, ...args] = argv;
   try {
     if (name === undefined || name === "--help" || name === "-h" || name === "help") return overview(name, terminal);
-    return await run(name, words, terminal);
+    if (name === "--version") return version(args, terminal);
+    return await run(name, args, terminal);
   } catch (error) {
-    return complain(error, name, terminal);
+    return report(error, name, terminal);
   }
 }
 
-async function run(name: string, words: readonly string[], terminal: Terminal): Promise<number> {
+async function run(name: string, args: readonly string[], terminal: Terminal): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(`no such command: ${name} (there is ${Object.keys(commands).join(", ")})`);
-  const parsed = parse(command.prepare?.(words) ?? words, command.flags, command.positionals);
+  if (command === undefined)
+    throw new UsageError(`unknown command ${JSON.stringify(name)}: expected one of ${Object.keys(commands).join(", ")}`);
+  const parsed = parse(command.prepare?.(args) ?? args, command.flags, command.positionals);
   if (parsed.values.help !== true) return command.run(parsed, terminal);
-  say(terminal, command.help(ownName(terminal)));
+  print(terminal, command.help(programName(terminal)));
   return 0;
 }
 
-/** Asked for, it is an answer; instead of a command, it is a complaint. */
+/** Without a command, the overview is an error message. */
 function overview(name: string | undefined, terminal: Terminal): number {
-  const me = ownName(terminal);
+  const program = programName(terminal);
   const list = Object.entries(commands).map(([verb, { summary }]) => `  ${verb.padEnd(8)} ${summary}`);
-  const lines = [`Usage: ${me} COMMAND`, "", "A real Kubernetes on this machine, in one command.", "", ...list];
-  const text = [...lines, "", `${me} COMMAND --help says more.`];
-  say(name === undefined ? { ...terminal, out: terminal.err } : terminal, ...text);
+  const lines = [`Usage: ${program} COMMAND`, "", "Runs a real Kubernetes on this machine.", "", "Commands:", ...list];
+  const text = [...lines, "", `Run \`${program} COMMAND --help\` for the flags of a command.`];
+  print(name === undefined ? { ...terminal, out: terminal.err } : terminal, ...text);
   return name === undefined ? 2 : 0;
 }
 
-/** Errors by which the user asked for something that cannot be; the rest is the world's fault. */
-const misuse = new Set(["UNKNOWN_VERSION", "INVALID_NAME", "INVALID_OPTIONS"]);
+function version([surplus]: readonly string[], terminal: Terminal): number {
+  if (surplus !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(surplus)}`);
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  print(terminal, `localcluster ${manifest.version}`);
+  return 0;
+}
 
-function complain(error: unknown, command: string | undefined, terminal: Terminal): number {
+/** Errors about the arguments, as opposed to the state of the machine. */
+const usageCodes = new Set(["UNKNOWN_VERSION", "INVALID_NAME", "INVALID_OPTIONS"]);
+
+function report(error: unknown, command: string | undefined, terminal: Terminal): number {
   const expected = error instanceof LocalClusterError || error instanceof UsageError;
   terminal.err.write(`localcluster: ${expected ? error.message : describe(error)}\n`);
   if (error instanceof UsageError) {
     const known = command !== undefined && Object.hasOwn(commands, command);
-    terminal.err.write(`${ownName(terminal)} ${known ? `${command} ` : ""}--help says more\n`);
+    terminal.err.write(`Run \`${programName(terminal)} ${known ? `${command} ` : ""}--help\` for usage.\n`);
   }
-  return error instanceof UsageError || (error instanceof LocalClusterError && misuse.has(error.code)) ? 2 : 1;
+  return error instanceof UsageError || (error instanceof LocalClusterError && usageCodes.has(error.code)) ? 2 : 1;
 }
 
-/** Not foreseen, so with everything that helps to find it. */
+/** An unexpected error, with its stack. */
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { findProcesses } from "../process/orphans.ts";
+import { findProcesses } from "../process/proc.ts";
 
 let home: string;
 beforeEach(() => {
@@ -40,7 +40,7 @@ function launch(argv: readonly string[]) {
   });
 }
 
-it("goes up, is used with kubectl, is listed, and goes down without a trace", async () => {
+it("starts a cluster, uses it with kubectl, lists it, and removes it completely", async () => {
   const kubeconfig = join(home, "kubeconfig");
   const started = await localcluster("up", "--audit", "--kubeconfig", kubeconfig);
   expect(started).toMatchObject({
@@ -53,21 +53,21 @@ it("goes up, is used with kubectl, is listed, and goes down without a trace", as
   expect(stdout).toContain("namespace/kube-system");
 
   const status = await localcluster("status");
-  expect(status.out).toMatch(/^default +running +1\.\d+\.\d+ +none +https:\/\/127\.0\.0\.1:\d+ +nobody \(up\)$/m);
+  expect(status.out).toMatch(/^default +running +1\.\d+\.\d+ +none +https:\/\/127\.0\.0\.1:\d+ +none \(up\)$/m);
 
   const again = await localcluster("up");
   expect(again).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/there is a cluster named default already.*localcluster down/),
+    err: expect.stringMatching(/a cluster named default exists.*localcluster down/),
   });
 
-  expect(await localcluster("down")).toMatchObject({ code: 0, out: "default is gone\n" });
+  expect(await localcluster("down")).toMatchObject({ code: 0, out: "removed default\n" });
   expect(leftBehind()).toEqual([]);
   expect(await readdir(join(home, "state"))).toEqual([]);
   expect(existsSync(kubeconfig)).toBe(false);
 });
 
-it("tells scripts what there is to know, names what is broken, and mends nothing by itself", async () => {
+it("prints JSON for scripts, and reports a broken cluster without repairing it", async () => {
   const { out } = await localcluster("up", "--name", "scripted", "--output", "json");
   const facts = JSON.parse(out);
   expect(facts).toMatchObject({ name: "scripted", server: expect.stringMatching(/^https:/), kubectl: expect.any(String) });
@@ -82,7 +82,7 @@ it("tells scripts what there is to know, names what is broken, and mends nothing
     .toMatchObject([{ name: "scripted", state: "broken", missing: ["kube-apiserver"] }]);
 });
 
-it("says that a real node needs root, before anything is made", async () => {
+it("reports that a real node needs root before creating anything", async () => {
   const argv = [process.execPath, join(import.meta.dirname, "..", "main.ts"), "up", "--nodes", "real"];
   // In a user namespace of its own even root is nobody.
   const [command = "", ...args] = process.getuid?.() === 0 ? ["unshare", "--user", ...argv] : argv;
@@ -92,7 +92,7 @@ it("says that a real node needs root, before anything is made", async () => {
   expect(existsSync(join(home, "state"))).toBe(false);
 });
 
-it("leaves nothing when it is interrupted half-way", async () => {
+it("leaves nothing behind when the start is interrupted", async () => {
   const child = launch(["up"]);
   await expect.poll(leftBehind, { timeout: 60_000 }).toContain("etcd");
   child.kill("SIGINT");

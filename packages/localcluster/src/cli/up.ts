@@ -1,3 +1,4 @@
+// The command `up`.
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -7,40 +8,49 @@ import type { StartOptions } from "../options.ts";
 import { progressOn } from "../progress.ts";
 import { startCluster } from "../start.ts";
 import { defaultVersion, supportedVersions } from "../versions.ts";
-import { choice, type Parsed, text, UsageError, withDefault } from "./arguments.ts";
-import type { Command } from "./command.ts";
-import { ownName, paint, say, type Terminal } from "./terminal.ts";
+import {
+  type Command,
+  choice,
+  type Parsed,
+  paint,
+  print,
+  programName,
+  type Terminal,
+  text,
+  UsageError,
+  withDefault,
+} from "./command.ts";
 
-/** What `up` and `down` mean when no name is given. */
+/** The name of a cluster if none is given. */
 export const defaultName = "default";
 
 const versions = supportedVersions.map(({ minor }) => minor).join(", ");
 
 export const up: Command = {
-  summary: "start a cluster, and leave it running",
-  help: (me) => `Usage: ${me} up [flags]
+  summary: "start a cluster and leave it running",
+  help: (program) => `Usage: ${program} up [flags]
 
-Starts a real Kubernetes on this machine, waits until it is ready, and leaves it running. The first time, what is missing is
-downloaded or built, which takes minutes; after that a cluster is ready in seconds. A simulated one needs nothing of that.
+Starts a real Kubernetes on this machine, waits until it is ready, and leaves it running. The first start downloads or builds the
+binaries, which takes minutes; later starts take seconds. A simulated cluster needs no binaries.
 
 Flags:
-  --name NAME            what to call it; several may run side by side (default: ${defaultName})
-  --kubernetes VERSION   one of ${versions} (default: LOCALCLUSTER_KUBERNETES, else ${defaultVersion})
-  --nodes none|real      none: an API server that takes objects, but runs no containers, and needs no rights
-                         real: a node that runs containers; as root (default: none)
-  --nodes simulated=N    N nodes that run nothing, and show pods that look as if they ran
-  --simulated            a whole cluster in one process, with one simulated node or as --nodes says
-  --prometheus[=EVERY]   a Prometheus that scrapes the nodes so often (default: 5s); a real one where nodes are real
-  --audit                write a line per request to an audit log
-  --port PORT            of the API server, at 127.0.0.1 (default: a free one)
-  --kubeconfig FILE      write the kubeconfig to this file too; \`down\` removes it
-  --output json          print what there is to know as JSON
+  --name NAME               the name of the cluster; several can run side by side (default: ${defaultName})
+  --kubernetes VERSION      one of ${versions} (default: $LOCALCLUSTER_KUBERNETES, else ${defaultVersion})
+  --nodes none|real         none: a control plane that runs no containers and needs no root (default)
+                            real: a node that runs containers; needs root
+  --nodes simulated=N       N simulated nodes: they run no containers, and their pods look as if they ran
+  --simulated               simulate the control plane, too; with one simulated node unless --nodes is given
+  --prometheus[=INTERVAL]   a Prometheus that scrapes the nodes at this interval (default: 5s)
+  --audit                   write an audit log
+  --port PORT               the port of the API server at 127.0.0.1 (default: a free port)
+  --kubeconfig FILE         also write the kubeconfig to FILE; \`down\` removes it
+  --output json             print the details as JSON
 
 Examples:
-  ${me} up
-  ${me} up --name old --kubernetes 1.32
-  ${me} up --simulated --nodes simulated=3
-  sudo ${me} up --nodes real --prometheus`,
+  ${program} up
+  ${program} up --name old --kubernetes 1.32
+  ${program} up --simulated --nodes simulated=3
+  sudo ${program} up --nodes real --prometheus`,
   flags: {
     name: { type: "string" },
     kubernetes: { type: "string" },
@@ -59,12 +69,12 @@ Examples:
     const copy = copyTo(text(parsed, "kubeconfig"));
     const cluster = await startCluster(optionsOf(parsed, terminal));
     try {
-      // A simulated cluster is for machines with nothing on them: nobody waits there for a kubectl to be built.
+      // A simulated cluster needs no binaries, so kubectl is not downloaded or built for it.
       const kubectl = parsed.values.simulated ? await cluster.findKubectl() : await cluster.kubectlPath();
       if (copy !== undefined) await writeFile(copy, await readFile(cluster.kubeconfig), { mode: 0o600 });
       await cluster.detach(copy === undefined ? {} : { kubeconfigCopy: copy });
-      if (output === "json") say(terminal, JSON.stringify(facts(cluster, kubectl, copy), undefined, 2));
-      else say(terminal, ...instructions(cluster, kubectl, copy, terminal));
+      if (output === "json") print(terminal, JSON.stringify(toJson(cluster, kubectl, copy), undefined, 2));
+      else print(terminal, ...instructions(cluster, kubectl, copy, terminal));
       return 0;
     } catch (error) {
       await cluster.down();
@@ -73,7 +83,7 @@ Examples:
   },
 };
 
-/** Absolute, and not yet there: somebody's own kubeconfig is not ours to replace. */
+/** An existing kubeconfig is not overwritten. */
 function copyTo(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const path = resolve(file);
@@ -112,17 +122,17 @@ function nodesOf(parsed: Parsed): StartOptions["nodes"] {
 
 function portOf(word: string | undefined): number | undefined {
   if (word === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(word)) throw new UsageError(`--port: expected a number from 1 to 65535, found ${JSON.stringify(word)}`);
+  if (!/^\d{1,5}$/.test(word) || Number(word) < 1 || Number(word) > 65_535)
+    throw new UsageError(`--port: expected a number from 1 to 65535, found ${JSON.stringify(word)}`);
   return Number(word);
 }
 
-/** For scripts. */
-function facts(cluster: Cluster, kubectl: string | undefined, copy: string | undefined): object {
+function toJson(cluster: Cluster, kubectl: string | undefined, copy: string | undefined): object {
   const { name, version, server, logs, prometheus, auditLog } = cluster;
   return { name, kubernetes: version, server, kubeconfig: copy ?? cluster.kubeconfig, kubectl, logs, prometheus, auditLog };
 }
 
-/** For people: words to copy, that work as they are. */
+/** Commands to copy. */
 function instructions(
   cluster: Cluster,
   kubectl: string | undefined,
@@ -140,6 +150,6 @@ function instructions(
     ...(cluster.prometheus ? [`Prometheus   ${cluster.prometheus}`] : []),
     ...(cluster.auditLog ? [`audit log    ${cluster.auditLog}`] : []),
     `logs         ${cluster.logs}`,
-    `take it down ${ownName(terminal)} down${name}`,
+    `remove it    ${programName(terminal)} down${name}`,
   ];
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { buildImage, type ImageSpec } from "./image.ts";
+import { buildImage, fullName, type ImageSpec } from "./image.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -35,7 +35,7 @@ const tar = async (...args: readonly string[]) => (await promisify(execFile)("ta
 const json = async (archive: string, path: string) => JSON.parse(await tar("-xOf", archive, path));
 const blobOf = (digest: string) => `blobs/${digest.replace(":", "/")}`;
 
-it("writes an archive in which everything is found by its digest", async () => {
+it("writes an archive of blobs that are named by their digest", async () => {
   const archive = await buildImage(spec("image.tar"));
   const manifest = await json(archive, blobOf((await json(archive, "index.json")).manifests[0].digest));
   for (const part of [manifest.config, ...manifest.layers]) {
@@ -45,7 +45,7 @@ it("writes an archive in which everything is found by its digest", async () => {
   }
 });
 
-it("says how it is run, and under which name it will be known", async () => {
+it("writes the entrypoint and the full image name", async () => {
   const archive = await buildImage(spec("image.tar"));
   const [docker] = await json(archive, "manifest.json");
   expect(docker.RepoTags).toEqual(["docker.io/library/app:dev"]);
@@ -57,7 +57,7 @@ it("says how it is run, and under which name it will be known", async () => {
   });
 });
 
-it("puts a folder into a layer, sorted, with the folders on the way, and without what is excepted", async () => {
+it("adds a folder to a layer, sorted, with parent folders and without excluded files", async () => {
   const archive = await buildImage(spec("image.tar"));
   const [docker] = await json(archive, "manifest.json");
   const layer = join(folder, "layer.tar");
@@ -71,15 +71,25 @@ it("puts a folder into a layer, sorted, with the folders on the way, and without
   ]);
 });
 
-it("makes the same image of the same files, whenever they were written", async () => {
+it("builds identical images from identical files", async () => {
   const first = await readFile(await buildImage(spec("1.tar")));
   await utimes(join(folder, "app/main.ts"), 1, 1);
   expect(first.equals(await readFile(await buildImage(spec("2.tar"))))).toBe(true);
 });
 
-it("leaves nothing behind when a file is missing", async () => {
+it("leaves no partial archive when a file is missing", async () => {
   const output = join(folder, "never.tar");
   const missing = { ...spec("never.tar"), layers: [[{ path: "/a", from: join(folder, "nothing") }]], output };
   await expect(buildImage(missing)).rejects.toThrow("ENOENT");
   await expect(readFile(output)).rejects.toThrow("ENOENT");
 });
+
+it.each([
+  ["memhog", "docker.io/library/memhog:latest"],
+  ["memhog:dev", "docker.io/library/memhog:dev"],
+  ["you/memhog:dev", "docker.io/you/memhog:dev"],
+  ["ghcr.io/you/memhog:1", "ghcr.io/you/memhog:1"],
+  ["localhost/memhog", "localhost/memhog:latest"],
+  ["localhost:5000/memhog", "localhost:5000/memhog:latest"],
+  ["docker.io/library/memhog:dev", "docker.io/library/memhog:dev"],
+])("%s is %s in full", (name, full) => expect(fullName(name)).toBe(full));

@@ -1,31 +1,29 @@
-// An image without Docker and without a registry. An image is an archive of a few JSON files and the tars of its layers, each
+// Builds images without Docker and without a registry. An image is an archive of a few JSON files and the tars of its layers, each
 // named by its SHA-256; `ctr images import`, `docker load` and `podman load` read it.
 //
 //     await buildImage({ name: "memhog:dev", layers: [[{ path: "/bin/memhog", from: "build/memhog" }]], entrypoint: ["/bin/memhog"], output: "memhog.tar" });
 //
-// Layers are not compressed: they are read once, on this machine. Each is written straight into the archive, after a first
-// reading that finds out its digest; an image with a 120 MB program never has 120 MB in memory.
+// Layers are not compressed, because they are read once, on this machine. A layer is read twice, for its digest and for the archive, and
+// never held in memory.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { entriesOf, type ImageFile } from "./files.ts";
-import { fullName } from "./name.ts";
-import { type TarEntry, tarOf, tarSize } from "./tar.ts";
+import { entriesOf, type ImageFile, type TarEntry, tarOf, tarSize } from "./layer.ts";
 
 export interface ImageSpec {
-  /** As a pod would write it: "memhog:dev". */
+  /** As in a pod: "memhog:dev". */
   readonly name: string;
-  /** From the bottom up. Layers that do not change between builds go first. */
+  /** From the bottom up. */
   readonly layers: readonly (readonly ImageFile[])[];
   readonly entrypoint: readonly string[];
-  /** Arguments that a pod's `args` replace. @default none */
+  /** Default arguments, which a pod's `args` replace. @default none */
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** "UID:GID". @default root, as everywhere */
+  /** "UID:GID". @default root */
   readonly user?: string;
   readonly workingFolder?: string;
-  /** The archive to write. */
+  /** The path of the archive to write. */
   readonly output: string;
 }
 
@@ -35,7 +33,7 @@ interface Blob {
   readonly entry: TarEntry;
 }
 
-/** Writes the archive; answers with its path. */
+/** Writes the archive and returns its path. */
 export async function buildImage(spec: ImageSpec): Promise<string> {
   const layers = await Promise.all(spec.layers.map(layerBlob));
   const config = jsonBlob(configOf(spec, layers));
@@ -67,7 +65,7 @@ function blob(sha256: string, size: number, content: (TarEntry & { type: "file" 
   return { digest: `sha256:${sha256}`, size, entry };
 }
 
-/** Go's names of the architectures. */
+/** Go's name of the architecture. */
 function architecture(): string {
   return process.arch === "x64" ? "amd64" : process.arch;
 }
@@ -99,7 +97,7 @@ function manifestOf(config: Blob, layers: readonly Blob[]): object {
   };
 }
 
-/** The OCI layout, and beside it Docker's own manifest, which older tools go by. */
+/** The OCI layout, and Docker's manifest for older tools. */
 function archiveOf(
   spec: ImageSpec,
   { layers, config, manifest }: Record<"config" | "manifest", Blob> & { layers: readonly Blob[] },
@@ -119,7 +117,7 @@ function archiveOf(
     ],
   };
   const docker = [{ Config: config.entry.path, RepoTags: [name], Layers: layers.map(({ entry }) => entry.path) }];
-  // Two layers with the same files are one blob.
+  // Identical layers are one blob.
   const blobs = new Map([...layers, config, manifest].map(({ entry }) => [entry.path, entry]));
   return [
     ...blobs.values(),
@@ -132,4 +130,16 @@ function archiveOf(
 function json(path: string, value: object): TarEntry {
   const content = Buffer.from(JSON.stringify(value));
   return { type: "file", path, mode: 0o644, size: content.length, content };
+}
+
+/**
+ * The full name of an image, as containerd and the kubelet use it: "memhog" → "docker.io/library/memhog:latest",
+ * "ghcr.io/you/memhog:1" unchanged.
+ */
+export function fullName(name: string): string {
+  const [first = "", ...rest] = name.split("/");
+  // A first part with a dot, a port, or "localhost" is a registry; anything else is a user of Docker Hub.
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
+  const path = hasRegistry ? name : `docker.io/${rest.length === 0 ? "library/" : ""}${name}`;
+  return path.split("/").at(-1)?.includes(":") ? path : `${path}:latest`;
 }

@@ -6,7 +6,7 @@ import { loadBuilt, pod } from "../node/pods.fixture.ts";
 import { testCluster } from "../testing.ts";
 import { nodeImage } from "./programs.ts";
 
-describe("a program of ours in an image of our own (real Kubernetes: containerd runs it)", () => {
+describe("a Node program in an image (real Kubernetes: containerd runs it)", () => {
   const program = `
     import { readFileSync } from "node:fs";
     import { get } from "node:https";
@@ -46,7 +46,7 @@ describe("a program of ours in an image of our own (real Kubernetes: containerd 
     seccompProfile: { type: "RuntimeDefault" },
   };
 
-  it("reads the API by its Service with its service account, as nobody special", async () => {
+  it("reads the API through its Service with its service account, as a non-root user", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     const folder = await mkdtemp(join(tmpdir(), "app-"));
     await writeFile(join(folder, "main.ts"), program);

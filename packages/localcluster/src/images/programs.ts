@@ -1,33 +1,29 @@
-// Images of programs: the files that make a program run in an image that has nothing else.
-
+// Images of programs: their files, and everything they need to run in an otherwise empty image.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, posix, relative } from "node:path";
 import { promisify } from "node:util";
-import { type DebianOptions, unpackedPackages } from "../node/debian.ts";
-import { nodeTools } from "../node/packages.ts";
-import type { ImageFile } from "./files.ts";
+import { type DebianOptions, librariesOf, libraryFolders, nodeTools, unpackedPackages } from "../node/packages.ts";
 import { buildImage, type ImageSpec } from "./image.ts";
-import { librariesOf, libraryFolders } from "./libraries.ts";
+import type { ImageFile } from "./layer.ts";
 
-/** What every image here has in common, beside its programs. */
 type CommonSpec = Omit<ImageSpec, "layers" | "entrypoint"> & Partial<Pick<ImageSpec, "entrypoint">>;
 
-/** For whom restricted pods run: `runAsNonRoot` wants a number, so the image names one. */
+/** Pods with `runAsNonRoot` need a numeric user. */
 const nonRoot = "65532:65532";
 
 export interface NodeImageSpec extends Omit<CommonSpec, "entrypoint"> {
-  /** The program: a folder with its sources and, if it has any, its node_modules. Goes to /app, which is the working folder. */
+  /** The sources and node_modules of the program. Copied to /app, the working directory. */
   readonly folder: string;
-  /** Paths below the folder that stay out. */
+  /** Excludes paths below the folder. */
   readonly except?: (relative: string) => boolean;
-  /** What Node runs, from /app, and its arguments: ["src/main.ts", "--flag"]. */
+  /** The script below /app, and its arguments: ["src/main.ts", "--flag"]. */
   readonly entrypoint: readonly string[];
   readonly extraFiles?: readonly ImageFile[];
 }
 
-/** An image with the Node that runs this, and a program for it. Not root, and nothing in it that could be written. */
+/** An image of a Node program, with the Node that runs this. It runs as a user other than root. */
 export async function nodeImage({ folder, except, entrypoint, extraFiles = [], ...spec }: NodeImageSpec): Promise<string> {
   const node = "/usr/local/bin/node";
   const base = [...system(), ...(await programFiles({ from: await realpath(process.execPath), path: node }))];
@@ -43,15 +39,15 @@ export async function nodeImage({ folder, except, entrypoint, extraFiles = [], .
 }
 
 export interface ProgramImageSpec extends CommonSpec {
-  /** Absolute paths on this machine; each goes to the same path in the image, with the libraries it needs. */
+  /** Absolute paths on this machine. Each is copied to the same path in the image, with the libraries it needs. */
   readonly programs: readonly string[];
-  /** Debian packages to take the programs from where this machine has not installed them. */
+  /** Debian packages that have the programs which are not installed. */
   readonly packages?: readonly string[];
   readonly extraFiles?: readonly ImageFile[];
   readonly fetch?: DebianOptions;
 }
 
-/** An image of programs of this machine or of Debian's packages. The entrypoint is the first one unless it is named. */
+/** An image of installed programs or of programs from Debian packages. The default entrypoint is the first program. */
 export async function programImage({
   programs,
   packages = [],
@@ -65,18 +61,18 @@ export async function programImage({
   return buildImage({ user: nonRoot, ...spec, entrypoint: spec.entrypoint ?? programs.slice(0, 1), layers });
 }
 
-/** A package that is installed is not unpacked a second time. */
+/** Installed packages are not unpacked. */
 function pathIn(root: string, path: string): string {
   const unpacked = join(root, path);
   return existsSync(unpacked) ? unpacked : path;
 }
 
 export interface BusyboxImageSpec extends CommonSpec {
-  /** A static busybox. @default the one that real nodes use */
+  /** A static busybox. @default the busybox of real nodes */
   readonly busybox?: string;
 }
 
-/** A shell and some two hundred small programs in two megabytes: enough for a test's pod. */
+/** A shell and about two hundred small programs in two megabytes. */
 export async function busyboxImage({ busybox: given, ...spec }: BusyboxImageSpec): Promise<string> {
   const busybox = given ?? (await nodeTools()).path("busybox");
   const { stdout } = await promisify(execFile)(busybox, ["--list"]);
@@ -89,7 +85,7 @@ export async function busyboxImage({ busybox: given, ...spec }: BusyboxImageSpec
   return buildImage({ ...spec, entrypoint: spec.entrypoint ?? [], command: spec.command ?? ["/bin/sh"], layers: [files] });
 }
 
-/** Users with names, name lookups that use DNS, a place for temporary files, and the authorities that this machine trusts. */
+/** User names, DNS lookups, /tmp, and the certificate authorities that this machine trusts. */
 function system(): readonly ImageFile[] {
   const authorities = "/etc/ssl/certs/ca-certificates.crt";
   return [
@@ -101,7 +97,7 @@ function system(): readonly ImageFile[] {
   ];
 }
 
-/** A program and its libraries, each where the loader will look for it: as on this machine, or as if it were installed. */
+/** A program and its libraries, each at the path where the dynamic loader searches for it. */
 async function programFiles({
   from,
   path,
@@ -115,4 +111,45 @@ async function programFiles({
   const libraries = await librariesOf(from, libraryPath);
   const inImage = (library: string) => (root !== "/" && library.startsWith(`${root}/`) ? library.slice(root.length) : library);
   return [{ path, from }, ...libraries.map((library): ImageFile => ({ path: inImage(library), from: library }))];
+}
+
+export interface PackageImageSpec extends Omit<NodeImageSpec, "folder" | "except"> {
+  /** The root of the workspace, with node_modules. Copied to /app. */
+  readonly top: string;
+  /** The folder of the package, relative to the root. The entrypoint is relative to it. */
+  readonly folder: string;
+}
+
+/**
+ * An image of a package of an npm workspace, with its dependencies and without tests.
+ *
+ *     await packageImage({ top, folder: "operators/gordon", entrypoint: ["src/main.ts"], name: "gordon-operator:dev", output });
+ */
+export function packageImage({ top, folder, entrypoint, ...spec }: PackageImageSpec): Promise<string> {
+  const wanted = ["package.json", ...foldersNeeded(top, folder)];
+  const isWanted = (path: string) => wanted.some((each) => within(path, each) || within(each, path));
+  const forTests = /^(?!node_modules\/).*(\.(test|fixture)\.ts|\/(testing|testing\.ts|deploy|test-data))$/;
+  const [program = "", ...args] = entrypoint;
+  return nodeImage({
+    ...spec,
+    folder: top,
+    except: (path) => !isWanted(path) || forTests.test(path),
+    entrypoint: [posix.join(folder, program), ...args],
+  });
+}
+
+const within = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+
+/** The package and its dependencies, which npm installs or links at the top of node_modules. */
+function foldersNeeded(top: string, folder: string, known = new Set<string>()): ReadonlySet<string> {
+  known.add(folder);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(top, folder, "package.json"), "utf8"));
+  for (const name of Object.keys(dependencies)) {
+    const installed = posix.join("node_modules", name);
+    // Otherwise it is in the node_modules of the package that needs it.
+    if (known.has(installed) || !existsSync(join(top, installed))) continue;
+    known.add(installed);
+    foldersNeeded(top, relative(realpathSync(top), realpathSync(join(top, installed))), known);
+  }
+  return known;
 }

@@ -1,20 +1,20 @@
-// containerd, which runs the containers, and the network it gives to pods.
+// containerd, which runs the containers; the network of the pods; and loading images.
 //
-// Pods are wired point to point: a pair of virtual cards each, and a route. A bridge would do as well, except that two pods
-// that meet on a bridge answer each other directly, past the iptables rules that must turn a Service's address back, unless the
-// kernel is told to filter bridges too; and that is a setting of the machine.
-import { mkdir, writeFile } from "node:fs/promises";
+// Each pod has a pair of virtual network devices and a route. On a bridge, two pods would answer each other directly, past the
+// iptables rules that translate a Service's address back, unless the kernel filters bridges too, which is a setting of the machine.
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fullName } from "../images/image.ts";
+import { busyboxImage } from "../images/programs.ts";
 import { type Component, startComponent } from "../process/component.ts";
-import { type NodeHome, runInside, succeeds } from "./inside.ts";
+import { waitUntil } from "../process/probe.ts";
 import { podRange } from "./network.ts";
-import { pauseImage } from "./pause.ts";
-import { until } from "./until.ts";
+import { runInside, type SandboxedCluster, succeeds } from "./sandbox.ts";
 
-/** Inside, where every node has it; the sandbox sees to it that this is the cluster's own. */
+/** The usual path; in the sandbox it belongs to the cluster. */
 export const containerdSocket = "/run/containerd/containerd.sock";
 
-export interface ContainerdOptions extends NodeHome {
+export interface ContainerdOptions extends SandboxedCluster {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,11 +32,11 @@ export async function startContainerd({ signal, ...node }: ContainerdOptions): P
   return startComponent(
     {
       name: "containerd",
-      place: sandbox,
+      context: sandbox,
       argv: [tools.path("containerd"), "--config", config],
       env: tools.env,
-      ready: (given) => until(() => succeeds(runInside(node, version)), { signal: given }),
-      ...(signal && { signal }),
+      ready: (started) => waitUntil(() => succeeds(runInside(node, version)), started),
+      signal,
     },
     directory,
   );
@@ -46,18 +46,18 @@ function containerdConfig(where: { readonly networks: string; readonly plugins: 
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
-# Otherwise containerd makes /opt/containerd.
+# Otherwise containerd creates /opt/containerd.
 [plugins."io.containerd.internal.v1.opt"]
   path = "/var/lib/containerd/opt"
 [grpc]
   address = ${JSON.stringify(containerdSocket)}
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = ${JSON.stringify(pauseImage)}
-  # Without CAP_SYS_RESOURCE a process may not lower its score, and a container that asks for it would not start. With it, a
-  # container would be better protected from the OOM killer than its owner's editor: nobody wants that from a test.
+  # Without CAP_SYS_RESOURCE a process cannot lower its score, and a container that asks for it would not start. With it, a
+  # container of a test would be better protected from the OOM killer than the other programs of the machine.
   restrict_oom_score_adj = true
   disable_apparmor = true
-  # Otherwise every pod leaves a file in the machine's /var/run/netns.
+  # Otherwise every pod leaves a file in /var/run/netns.
   netns_mounts_under_state_dir = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = ${JSON.stringify(where.plugins)}
@@ -77,16 +77,46 @@ const podNetwork = {
   plugins: [
     {
       type: "ptp",
-      // A pod's default route leads to the node, and the node has none: what is neither pod nor Service ends there.
+      // The default route of a pod leads to the node, which has none: packets to anything but pods and Services end there.
       ipam: { type: "host-local", ranges: [[{ subnet: podRange }]], routes: [{ dst: "0.0.0.0/0" }], dataDir: "/run/cni" },
     },
   ],
 };
 
-/** An overlay cannot stand on every file system: not on another overlay, for one, which is what a container's root often is. */
-async function overlayWorks(node: NodeHome): Promise<boolean> {
+/** An overlay cannot be mounted on every file system; not on another overlay, which the root of a container often is. */
+async function overlayWorks(node: SandboxedCluster): Promise<boolean> {
   const trial = `
     set -e; cd /var/lib/containerd; mkdir -p trial/lower trial/upper trial/work trial/merged; cd trial
     mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged; : >merged/file; umount merged; rm -r ../trial`;
   return succeeds(runInside(node, ["sh", "-c", trial]));
+}
+
+/**
+ * Imports an image (a tar: OCI layout or docker save) into the node and returns the names it has there. Pods that use it need
+ * `imagePullPolicy: IfNotPresent` or `Never`, because there is no registry.
+ */
+export async function loadImage(node: SandboxedCluster, tar: string): Promise<readonly string[]> {
+  // Through stdin, because the path may not exist in the sandbox.
+  await using archive = await open(tar);
+  const argv = [node.sandbox.tools.path("ctr"), "--namespace", "k8s.io", "images", "import", "-"];
+  const output = await runInside(node, argv, { stdin: archive.fd });
+  // containerd 1: "unpacking NAME (sha256:…)...done"; containerd 2: "NAME    saved".
+  const names = [...output.matchAll(/^(?:unpacking )?(\S+[:@]\S+)\s+(?:\(sha256:|saved)/gm)].map(([, name]) => name ?? "");
+  return [...new Set(names)];
+}
+
+/**
+ * The pause container of a pod holds its namespaces while other containers come and go. The usual image is in a registry that may
+ * not be reachable; a shell that waits does the same.
+ */
+const pauseImage = fullName("localcluster/pause:1");
+
+export async function loadPauseImage(node: SandboxedCluster): Promise<void> {
+  const output = join(node.directory.tmp, "pause.tar");
+  const busybox = node.sandbox.tools.path("busybox");
+  // It also collects exited children: with a shared process namespace it is the parent of orphans.
+  const entrypoint = ["/bin/sh", "-c", 'trap "exit 0" TERM; while :; do sleep 2147483647 & wait; done'];
+  await busyboxImage({ name: pauseImage, busybox, entrypoint, command: [], output });
+  await loadImage(node, output);
+  await rm(output);
 }

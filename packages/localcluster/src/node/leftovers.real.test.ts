@@ -9,12 +9,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../cli/main.ts";
 import { busyboxImage } from "../images/programs.ts";
 import { startCluster } from "../index.ts";
-import { findProcesses } from "../process/orphans.ts";
+import { findProcesses } from "../process/proc.ts";
 import { silent } from "../progress.ts";
 import { clusterDirectory } from "../state/directory.ts";
 import { testCluster } from "../testing.ts";
-import { cgroupRoot } from "./cgroups.ts";
-import { hierarchies } from "./hierarchies.ts";
+import { cgroupRoot, hierarchies } from "./cgroups.ts";
 import { nodeTools } from "./packages.ts";
 import { loadBusybox, pod, running, statusOf } from "./pods.fixture.ts";
 
@@ -59,8 +58,8 @@ async function machine(): Promise<object> {
   };
 }
 
-describe("a cluster with a node (real Kubernetes: only that makes mounts, links, rules and cgroups)", () => {
-  it("leaves nothing when it goes down, and its neighbour works on", async () => {
+describe("a cluster with a node (real Kubernetes: it creates mounts, links, rules and cgroups)", () => {
+  it("leaves nothing behind when it is removed, and another cluster keeps working", async () => {
     await using neighbour = await testCluster({ nodes: "real" });
     const before = await running(neighbour, pod("neighbour"));
     const was = await machine();
@@ -90,7 +89,7 @@ describe("a cluster with a node (real Kubernetes: only that makes mounts, links,
     expect(statusOf(await neighbour.pod("neighbour"))).toEqual(statusOf(before));
   });
 
-  it("leaves nothing after a kill -9 of its owner and `down --all`", async () => {
+  it("leaves nothing behind after a kill -9 of its owner and `down --all`", async () => {
     const was = await machine();
     const owner = await killedOwner();
     expect(processes()).toEqual(expect.arrayContaining(["sandbox", "kubelet", "containerd", "etcd"]));

@@ -8,7 +8,7 @@ import { loadBusybox, pod, running } from "./pods.fixture.ts";
 beforeAll(loadBusybox);
 
 describe("the network of a sandbox (real Kubernetes: packets are real)", () => {
-  it("has no way out: a pod is told at once that there is none", async () => {
+  it("has no route out: connections of a pod fail at once", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     await running(cluster, pod("prisoner"));
     // 192.0.2.0/24 is for documentation; nobody is there even if a packet got out.

@@ -6,7 +6,7 @@ import { loadBusybox, memory, pod, running, statusOf } from "./pods.fixture.ts";
 beforeAll(loadBusybox);
 
 describe("pods on a real node (real Kubernetes: containers run)", () => {
-  it("makes a Deployment Ready, and its Service reach both of its pods from a third", async () => {
+  it("runs a Deployment, and a third pod reaches both of its pods through a Service", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     const serve = "mkdir /www; hostname >/www/index.html; exec httpd -f -p 8080 -h /www";
     const readinessProbe = { httpGet: { port: 8080, path: "/" }, periodSeconds: 1 };
@@ -39,7 +39,7 @@ describe("pods on a real node (real Kubernetes: containers run)", () => {
     expect([...seen].every((name) => name.startsWith("web-"))).toBe(true);
   });
 
-  it("kills a container that exceeds its limit, and its status says so", async () => {
+  it("OOM-kills a container that exceeds its limit, and reports it in the status", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     // tail keeps the last line, and /dev/zero has only one: it asks for memory until the kernel has had enough.
     await cluster.apply(pod("eater", { command: ["tail", "/dev/zero"], ...memory("16Mi") }, { restartPolicy: "Never" }));
@@ -50,7 +50,7 @@ describe("pods on a real node (real Kubernetes: containers run)", () => {
     expect(statusOf(dead).state.terminated).toMatchObject({ reason: "OOMKilled", exitCode: 137 });
   });
 
-  it("restarts a container that was killed for its memory, and remembers why", async () => {
+  it("restarts an OOM-killed container and reports the reason in lastState", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     await cluster.apply(pod("eater", { command: ["tail", "/dev/zero"], ...memory("16Mi") }));
     const again = await cluster.eventually(

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { NodeImpossibleError } from "../errors.ts";
-import { type Machine, obstaclesOn } from "./requirements.ts";
+import { NodeUnsupportedError } from "../errors.ts";
+import { type Machine, unmetRequirements } from "./requirements.ts";
 
 const everything = (1n << 41n) - 1n;
 const good: Machine = {
@@ -14,38 +14,42 @@ const good: Machine = {
 };
 
 const cases = [
-  { name: "nothing stands against root on a whole machine", machine: good, codes: [] },
+  { name: "accepts root on a complete machine", machine: good, codes: [] },
   {
-    name: "a missing CAP_SYS_RESOURCE is no obstacle",
+    name: "accepts a missing CAP_SYS_RESOURCE",
     machine: { ...good, capabilities: everything & ~(1n << 24n) },
     codes: [],
   },
-  { name: "somebody who is not root is told only that", machine: { ...good, uid: 1000, capabilities: 0n }, codes: ["NOT_ROOT"] },
   {
-    name: "root in a container without rights is told which are missing",
+    name: "reports nothing else to a user who is not root",
+    machine: { ...good, uid: 1000, capabilities: 0n },
+    codes: ["NOT_ROOT"],
+  },
+  {
+    name: "names the capabilities that root lacks in a container",
     machine: { ...good, capabilities: everything & ~(1n << 21n) & ~(1n << 12n) },
     codes: ["CAPABILITY_MISSING"],
     says: "CAP_NET_ADMIN, CAP_SYS_ADMIN",
   },
   {
-    name: "a kernel that does not limit memory is named",
+    name: "names the missing memory controller",
     machine: { ...good, controllers: ["cpuset", "cpu", "pids"] },
     codes: ["CGROUP_MISSING"],
-    says: "no cgroup controller for memory (found cpuset, cpu, pids)",
+    says: "expected the cgroup controllers memory, found cpuset, cpu, pids",
   },
   {
-    name: "version 1 needs cpusets",
+    name: "requires cpusets with cgroup version 1",
     machine: { ...good, controllers: ["cpu", "memory", "pids"] },
     codes: ["CGROUP_MISSING"],
-    says: "no cgroup controller for cpuset",
+    says: "expected the cgroup controllers cpuset",
   },
   {
-    name: "version 2 does without cpusets",
+    name: "does not require cpusets with cgroup version 2",
     machine: { ...good, isUnified: true, controllers: ["cpu", "io", "memory", "pids"] },
     codes: [],
   },
   {
-    name: "every obstacle is said at once",
+    name: "reports all problems at once",
     machine: { ...good, controllers: [], hasKernelLog: false, namespaceProblem: "unshare failed: Operation not permitted" },
     codes: ["NAMESPACE_MISSING", "CGROUP_MISSING", "DEVICE_MISSING"],
     says: "Operation not permitted",
@@ -53,7 +57,7 @@ const cases = [
 ];
 
 it.each(cases)("$name", ({ machine, codes, says }) => {
-  const obstacles = obstaclesOn(machine);
-  expect(obstacles.map(({ code }) => code)).toEqual(codes);
-  if (says !== undefined) expect(new NodeImpossibleError(obstacles).message).toContain(says);
+  const requirements = unmetRequirements(machine);
+  expect(requirements.map(({ code }) => code)).toEqual(codes);
+  if (says !== undefined) expect(new NodeUnsupportedError(requirements).message).toContain(says);
 });

@@ -1,63 +1,62 @@
-// Why a real node cannot work here, said before anything is started and all at once: whoever has to ask for rights does not
-// want to ask three times.
+// Checks whether a real node can run on this machine, before anything is started. All unmet requirements are reported at once.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { NodeImpossibleError, type Obstacle, reasonOf, UnsupportedPlatformError } from "../errors.ts";
-import { controllersOf, hierarchies } from "./hierarchies.ts";
+import { NodeUnsupportedError, reasonOf, type UnmetRequirement, UnsupportedPlatformError } from "../errors.ts";
+import { controllersOf, hierarchies } from "./cgroups.ts";
 
-/** What we look at. */
+/** What the requirements are checked against. */
 export interface Machine {
   readonly platform: string;
   readonly uid: number;
   /** The effective capabilities of this process: the bits of CapEff in /proc/self/status. */
   readonly capabilities: bigint;
-  /** Of every hierarchy. */
+  /** Of all hierarchies. */
   readonly controllers: readonly string[];
-  /** One hierarchy for all of them: version 2. */
+  /** One hierarchy for all controllers: version 2. */
   readonly isUnified: boolean;
   readonly hasKernelLog: boolean;
-  /** Why no sandbox can be made; undefined if one was, on trial. */
+  /** Why namespaces cannot be created; undefined if they can. */
   readonly namespaceProblem: string | undefined;
 }
 
-/** Bits of /proc/self/status. CAP_SYS_RESOURCE is not among them: a node works without it. */
+/** Bit numbers. CAP_SYS_RESOURCE is not required. */
 const capabilities = { CAP_KILL: 5n, CAP_NET_ADMIN: 12n, CAP_SYS_CHROOT: 18n, CAP_SYS_ADMIN: 21n, CAP_MKNOD: 27n };
 
-/** Throws a NodeImpossibleError that names every obstacle. */
-export async function checkNodeIsPossible(): Promise<void> {
+/** Throws a NodeUnsupportedError that lists every unmet requirement. */
+export async function checkNodeRequirements(): Promise<void> {
   if (process.platform !== "linux") throw new UnsupportedPlatformError(process.platform);
-  const obstacles = obstaclesOn(await readMachine());
-  if (obstacles.length > 0) throw new NodeImpossibleError(obstacles);
+  const requirements = unmetRequirements(await readMachine());
+  if (requirements.length > 0) throw new NodeUnsupportedError(requirements);
 }
 
-export function obstaclesOn(machine: Machine): readonly Obstacle[] {
+export function unmetRequirements(machine: Machine): readonly UnmetRequirement[] {
   if (machine.uid !== 0) {
-    // Without root the other answers mean nothing.
+    // Without root, the other checks say nothing.
     return [{ code: "NOT_ROOT", message: `expected to run as root, found user ${machine.uid}: use sudo` }];
   }
-  return [
-    ...capabilityObstacles(machine),
-    ...namespaceObstacles(machine),
-    ...cgroupObstacles(machine),
-    ...deviceObstacles(machine),
-  ];
+  return [...capabilityProblems(machine), ...namespaceProblems(machine), ...cgroupProblems(machine), ...deviceProblems(machine)];
 }
 
-function capabilityObstacles(machine: Machine): readonly Obstacle[] {
+function capabilityProblems(machine: Machine): readonly UnmetRequirement[] {
   const missing = Object.entries(capabilities).filter(([, bit]) => (machine.capabilities & (1n << bit)) === 0n);
   if (missing.length === 0) return [];
   const names = missing.map(([name]) => name).join(", ");
-  return [{ code: "CAPABILITY_MISSING", message: `root is here without ${names}: a container must be privileged` }];
+  return [
+    {
+      code: "CAPABILITY_MISSING",
+      message: `expected the capabilities of root, found ${names} missing: run the container as privileged`,
+    },
+  ];
 }
 
-function namespaceObstacles({ namespaceProblem }: Machine): readonly Obstacle[] {
+function namespaceProblems({ namespaceProblem }: Machine): readonly UnmetRequirement[] {
   if (namespaceProblem === undefined) return [];
-  return [{ code: "NAMESPACE_MISSING", message: `mount, network and pid namespaces cannot be made: ${namespaceProblem}` }];
+  return [{ code: "NAMESPACE_MISSING", message: `cannot create mount, network and pid namespaces: ${namespaceProblem}` }];
 }
 
-function cgroupObstacles({ controllers, isUnified }: Machine): readonly Obstacle[] {
-  // With version 1 the kubelet insists on cpusets; with version 2 it takes what there is.
+function cgroupProblems({ controllers, isUnified }: Machine): readonly UnmetRequirement[] {
+  // With version 1 the kubelet requires cpusets.
   const needed = ["memory", "cpu", "pids", ...(isUnified ? [] : ["cpuset"])];
   const missing = needed.filter((name) => !controllers.includes(name));
   if (missing.length === 0) return [];
@@ -65,14 +64,14 @@ function cgroupObstacles({ controllers, isUnified }: Machine): readonly Obstacle
   return [
     {
       code: "CGROUP_MISSING",
-      message: `no cgroup controller for ${missing.join(", ")} (found ${found}): mount cgroups at /sys/fs/cgroup, or boot with cgroup_enable=memory`,
+      message: `expected the cgroup controllers ${missing.join(", ")}, found ${found}: mount cgroups at /sys/fs/cgroup, or boot with cgroup_enable=memory`,
     },
   ];
 }
 
-function deviceObstacles({ hasKernelLog }: Machine): readonly Obstacle[] {
+function deviceProblems({ hasKernelLog }: Machine): readonly UnmetRequirement[] {
   if (hasKernelLog) return [];
-  return [{ code: "DEVICE_MISSING", message: "there is no /dev/kmsg, where the kubelet reads of OOM kills" }];
+  return [{ code: "DEVICE_MISSING", message: "expected /dev/kmsg, where the kubelet reads of OOM kills, found none" }];
 }
 
 async function readMachine(): Promise<Machine> {
@@ -87,7 +86,7 @@ async function readMachine(): Promise<Machine> {
   };
 }
 
-/** Whether they can be made depends on the kernel, seccomp and security modules; the only honest answer is to try. */
+/** Depends on the kernel, seccomp and security modules, so the only reliable check is to try. */
 async function tryNamespaces(): Promise<string | undefined> {
   try {
     await promisify(execFile)("unshare", ["--mount", "--net", "--pid", "--fork", "--mount-proc", "true"]);

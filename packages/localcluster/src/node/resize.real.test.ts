@@ -6,13 +6,12 @@ import type { KubernetesObject } from "../api/objects.ts";
 import { startCluster } from "../start.ts";
 import { clusterDirectory } from "../state/directory.ts";
 import { type TestCluster, testCluster } from "../testing.ts";
-import { cgroupRoot } from "./cgroups.ts";
-import { hierarchies } from "./hierarchies.ts";
+import { cgroupRoot, hierarchies } from "./cgroups.ts";
 import { loadBusybox, memory, mib, pod, running, statusOf } from "./pods.fixture.ts";
 
 beforeAll(loadBusybox);
 
-describe("in-place resize (real Kubernetes: the limit is a file of the kernel's)", () => {
+describe("in-place resize (real Kubernetes: the limit is a cgroup file)", () => {
   const resize = (cluster: Pick<TestCluster, "request">, namespace: string, name: string, limit: string) => {
     const body = { spec: { containers: [{ name: "main", resources: { limits: { memory: limit } } }] } };
     const options = { contentType: "application/strategic-merge-patch+json" };

@@ -8,16 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ClusterDirectory, clusterDirectory, createClusterDirectory } from "../state/directory.ts";
-import { reap } from "../state/reap.ts";
-import { runInside } from "./inside.ts";
-import { openSandbox, type Sandbox, startSandbox } from "./sandbox.ts";
+import { cleanUp } from "../state/lifecycle.ts";
+import { openSandbox, runInside, type Sandbox, startSandbox } from "./sandbox.ts";
 
 let home = "";
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "lc, with: odd characters-"));
 });
 afterEach(async () => {
-  for (const name of ["one", "two"]) await reap(clusterDirectory(name, home));
+  for (const name of ["one", "two"]) await cleanUp(clusterDirectory(name, home));
   await rm(home, { recursive: true });
 });
 
@@ -39,8 +38,8 @@ async function serveInside({ directory, sandbox }: { directory: ClusterDirectory
 
 const get = async (hostPort: number) => (await fetch(`http://127.0.0.1:${hostPort}/`)).text();
 
-describe("a sandbox (real: namespaces are the kernel's)", () => {
-  it("has a network of its own, and its ports are reached one by one", async () => {
+describe("a sandbox (real: it needs Linux namespaces)", () => {
+  it("has its own network, with single ports forwarded to the host", async () => {
     const one = await sandboxNamed("one");
     const two = await sandboxNamed("two");
     await Promise.all([serveInside(one), serveInside(two)]);
@@ -49,7 +48,7 @@ describe("a sandbox (real: namespaces are the kernel's)", () => {
     expect(await get(await two.sandbox.forward(port))).toBe("this is two");
   });
 
-  it("keeps its forwarded ports when whoever asked for them has gone", async () => {
+  it("keeps forwarding ports after the requesting process has exited", async () => {
     const { sandbox, directory } = await sandboxNamed("one");
     await serveInside({ sandbox, directory });
     const script = `
@@ -66,31 +65,31 @@ describe("a sandbox (real: namespaces are the kernel's)", () => {
     expect(await get(Number(String(said)))).toBe("this is one");
   });
 
-  it("resets whoever calls a port where nobody listens inside", async () => {
+  it("resets a connection to a forwarded port without a listener inside", async () => {
     const { sandbox } = await sandboxNamed("one");
     const hostPort = await sandbox.forward(port);
     const failure = await get(hostPort).catch((error) => error.cause);
     expect(failure).toMatchObject({ code: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) });
   });
 
-  it("says who has the port that it was asked to forward", async () => {
+  it("names the process that uses a requested host port", async () => {
     const { sandbox } = await sandboxNamed("one");
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const address = taken.address();
     const hostPort = typeof address === "object" && address !== null ? address.port : 0;
-    await expect(sandbox.forward(port, { hostPort })).rejects.toMatchObject({ code: "PORT_TAKEN" });
+    await expect(sandbox.forward(port, { hostPort })).rejects.toMatchObject({ code: "PORT_IN_USE" });
     taken.close();
   });
 
-  it("is not entered once it has gone: nothing meant for it runs on the host", async () => {
+  it("rejects commands after it has ended, instead of running them on the host", async () => {
     const { sandbox, directory } = await sandboxNamed("one");
     await sandbox.stop();
     expect(() => sandbox.command(["true"])).toThrow(expect.objectContaining({ code: "SANDBOX_GONE" }));
     expect(await openSandbox(directory)).toBeUndefined();
   });
 
-  it("passes on what a program inside says when it fails", async () => {
+  it("reports the stderr of a failed program", async () => {
     const node = await sandboxNamed("one");
     await expect(runInside(node, ["ip", "link", "show", "nothing"])).rejects.toMatchObject({
       code: "COMMAND_FAILED",

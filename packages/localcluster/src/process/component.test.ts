@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type ClusterDirectory, clusterDirectory, createClusterDirectory } from "../state/directory.ts";
-import { type ComponentSpec, startComponent } from "./component.ts";
-import { host } from "./place.ts";
+import { type ComponentSpec, host, startComponent } from "./component.ts";
 import { readEnvironment, readStat } from "./proc.ts";
 
 let directory: ClusterDirectory;
@@ -23,10 +22,10 @@ function script(text: string, more: Partial<ComponentSpec> = {}): ComponentSpec 
   const said = async (signal: AbortSignal) => {
     while (!(await readFile(join(directory.logs, "script.log"), "utf8")).includes("ready")) await sleep(5, undefined, { signal });
   };
-  return { name: "script", argv: ["sh", "-c", text], place: host, ready: said, ...more };
+  return { name: "script", argv: ["sh", "-c", text], context: host, ready: said, ...more };
 }
 
-it("is marked as part of its cluster from the start, and its log is kept", async () => {
+it("marks a component in its environment and keeps its log", async () => {
   const component = await startComponent(script("echo ready; exec sleep 60"), directory);
   // In the moment of its exec a process has no environment to be read.
   await vi.waitFor(() => expect(readEnvironment(component.pid)?.get("LOCALCLUSTER")).toBe(directory.path));
@@ -36,7 +35,7 @@ it("is marked as part of its cluster from the start, and its log is kept", async
   expect(await component.exited).toBe("SIGTERM");
 });
 
-it("inherits no proxy setting: a webhook on this machine must not be asked for elsewhere", async () => {
+it("passes no proxy settings to components", async () => {
   process.env.HTTPS_PROXY = "http://127.0.0.1:1";
   try {
     const component = await startComponent(script("echo ready; exec sleep 60"), directory);
@@ -48,25 +47,25 @@ it("inherits no proxy setting: a webhook on this machine must not be asked for e
   }
 });
 
-it("fails at once, with the last lines of the log, when the process ends before it is ready", async () => {
+it("fails at once, with the last lines of the log, if a component exits before it is ready", async () => {
   const start = startComponent(script("echo the disk is full; exit 3"), directory);
   await expect(start).rejects.toMatchObject({ code: "COMPONENT_FAILED" });
-  await expect(start).rejects.toThrow(/script ended before it was ready \(exit code 3\)[\s\S]*the disk is full/);
+  await expect(start).rejects.toThrow(/script exited before it was ready \(exit code 3\)[\s\S]*the disk is full/);
 });
 
-it("says so when the program does not exist", async () => {
+it("reports a program that does not exist", async () => {
   const start = startComponent({ ...script(""), argv: ["/no/such/program"] }, directory);
   await expect(start).rejects.toThrow(/script could not be started.*ENOENT/);
 });
 
-it("ends a process that is not ready in time", async () => {
+it("stops a component that is not ready in time", async () => {
   const start = startComponent(script("echo $$; exec sleep 60", { readyWithinMs: 50 }), directory);
   await expect(start).rejects.toThrow("script was not ready after 0.05 s");
   const pid = Number((await readFile(join(directory.logs, "script.log"), "utf8")).trim());
   expect(readStat(pid)).toBeUndefined();
 });
 
-it("ends a process whose start is given up", async () => {
+it("stops a component whose start is aborted", async () => {
   const abort = new AbortController();
   const ready = async () => {
     abort.abort(new Error("changed my mind"));
@@ -77,7 +76,7 @@ it("ends a process whose start is given up", async () => {
   );
 });
 
-it("insists when SIGTERM is ignored, and takes the children of the process along", async () => {
+it("sends SIGKILL if SIGTERM is ignored, and stops child processes as well", async () => {
   const ignorant = "trap '' TERM; (trap '' TERM; while :; do sleep 0.05; done) & echo $! ready; while :; do sleep 0.05; done";
   const component = await startComponent(script(ignorant, { graceMs: 20 }), directory);
   const child = Number.parseInt(await readFile(component.logFile, "utf8"), 10);

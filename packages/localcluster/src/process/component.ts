@@ -1,60 +1,72 @@
-// A component is one long-running program of a cluster: started with its output in a log file, waited for until it
-// answers, stopped for good.
+// A component is one long-running program of a cluster. startComponent() starts it with its output in a log file and resolves when
+// it is ready.
 //
-// Each component leads a session of its own. So Ctrl-C in a terminal reaches only us, and we take the cluster down in
-// the right order; and a cluster of `localcluster up` goes on when the terminal is closed.
+// Each component leads a session of its own. Ctrl-C in a terminal reaches only the process that owns the cluster, which stops
+// components in the right order; and a cluster of `localcluster up` keeps running when the terminal is closed.
 //
-// A signal goes to the whole process group, because in a sandbox the child we know is `nsenter` and the program is a
-// child of that. For the same reason a component has stopped when its group is empty, not when our child has exited.
+// Signals go to the whole process group, because in a sandbox the child we know is `nsenter` and the program is a child of that.
+// For the same reason a component has stopped when its group is empty, not when our child has exited.
 //
-// Two variables mark every process as ours (process/orphans.ts finds them again after a kill -9): LOCALCLUSTER, the
-// absolute path of the cluster directory, and LOCALCLUSTER_COMPONENT. They are there from the first instruction, so
-// there is no moment between "started" and "written down".
+// Two environment variables mark every process of a cluster, so that they are found again after a kill -9 (proc.ts): LOCALCLUSTER,
+// the absolute path of the cluster directory, and LOCALCLUSTER_COMPONENT. They are set from the first instruction on, so there is
+// no gap between starting a process and recording it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { ComponentFailedError } from "../errors.ts";
 import type { ClusterDirectory } from "../state/directory.ts";
-import { endGroup } from "./group.ts";
-import { lastLines } from "./log.ts";
-import type { Place } from "./place.ts";
+import { stopGroup } from "./proc.ts";
+
+/**
+ * Where a process runs: on the host or, with a real node, in a sandbox of Linux namespaces (node/sandbox.ts). Code that starts
+ * processes does not need to know which.
+ */
+export interface ExecContext {
+  /** For messages: `host`, or the name of the sandbox. */
+  readonly name: string;
+  /** The command line, as seen from the host, that runs this argv in the context. */
+  command(argv: readonly string[]): readonly string[];
+}
+
+export const host: ExecContext = { name: "host", command: (argv) => argv };
 
 export interface ComponentSpec {
   readonly name: string;
   readonly argv: readonly string[];
-  readonly place: Place;
-  /** Beside PATH, HOME, TMPDIR and our two marks; nothing else is inherited, a proxy setting least of all. */
+  readonly context: ExecContext;
+  /** In addition to PATH, HOME, TMPDIR and the two marks. Nothing else is inherited, proxy settings in particular. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Resolves when the component answers; polls until then. The signal fires when there is no point in going on. */
+  /** Resolves when the component is ready; polls until then. The signal aborts when the start is given up. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** How long `ready` may take, in milliseconds. @default 120_000 */
   readonly readyWithinMs?: number;
-  /** SIGTERM, then SIGKILL after this many milliseconds. @default 10_000 */
+  /** Milliseconds between SIGTERM and SIGKILL. @default 10_000 */
   readonly graceMs?: number;
-  /** Gives up the start and ends the process. */
-  readonly signal?: AbortSignal;
+  /** Gives up the start and stops the process. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Component {
   readonly name: string;
-  /** On the host, and also the number of its process group. */
+  /** On the host; also the number of its process group. */
   readonly pid: number;
   readonly logFile: string;
-  /** What it was started from: the same again starts it again, on the same port and the same data. */
+  /** What it was started from. Starting the same spec again uses the same port and the same data. */
   readonly spec: ComponentSpec;
   isRunning(): boolean;
-  /** Ends it and resolves when nothing of it is left. */
+  /** Stops it; resolves when its process group is empty. */
   stop(): Promise<void>;
-  /** Resolves with what ended it, in words: `exit code 1`, `SIGKILL`. */
+  /** Resolves with what ended it: `exit code 1`, `SIGKILL`. */
   readonly exited: Promise<string>;
 }
 
-/** Rejects early, with the last lines of the log, if the process ends before it is ready. */
+/** Rejects early, with the last lines of the log, if the process exits before it is ready. */
 export async function startComponent(spec: ComponentSpec, directory: ClusterDirectory): Promise<Component> {
   spec.signal?.throwIfAborted();
   const component = await launch(spec, directory);
   try {
-    await untilReady(spec, component);
+    await waitForReady(spec, component);
     return component;
   } catch (error) {
     await component.stop();
@@ -74,8 +86,8 @@ async function launch(spec: ComponentSpec, directory: ClusterDirectory): Promise
       fail(new ComponentFailedError(spec.name, `could not be started: ${cause.message}`, { logFile, cause })),
     );
   });
-  const pid = child.pid as number; // there is one: it has spawned
-  child.unref(); // a cluster is no reason for a program to go on
+  const pid = child.pid as number; // set, because the child has spawned
+  child.unref(); // a running cluster does not keep its owner alive
   const { signal: _ofThisStart, ...again } = spec;
   let running = true;
   void exited.then(() => {
@@ -84,14 +96,14 @@ async function launch(spec: ComponentSpec, directory: ClusterDirectory): Promise
   const isRunning = () => running;
   const stop = async () => {
     child.ref();
-    await endGroup(pid, spec.graceMs ?? 10_000);
-    await exited; // the group is empty a moment before Node hears of it
+    await stopGroup(pid, spec.graceMs ?? 10_000);
+    await exited; // the group is empty a moment before Node emits the event
   };
   return { name: spec.name, pid, logFile, spec: again, exited, isRunning, stop };
 }
 
 function spawnInto(logFile: string, spec: ComponentSpec, directory: ClusterDirectory): ChildProcess {
-  const [command = "", ...args] = spec.place.command(spec.argv);
+  const [command = "", ...args] = spec.context.command(spec.argv);
   const log = openSync(logFile, "a", 0o600);
   try {
     return spawn(command, args, {
@@ -105,7 +117,7 @@ function spawnInto(logFile: string, spec: ComponentSpec, directory: ClusterDirec
   }
 }
 
-/** The marks come last: nothing that a caller passes can hide a process from us. */
+/** The marks come last, so that `env` cannot override them. */
 export function componentEnvironment(
   spec: Pick<ComponentSpec, "name" | "env">,
   directory: ClusterDirectory,
@@ -120,24 +132,38 @@ export function componentEnvironment(
   };
 }
 
-async function untilReady(spec: ComponentSpec, component: Component): Promise<void> {
+async function waitForReady(spec: ComponentSpec, component: Component): Promise<void> {
   const over = new AbortController();
   const within = spec.readyWithinMs ?? 120_000;
   const timer = setTimeout(() => over.abort(`was not ready after ${within / 1000} s`), within);
   const cancel = () => over.abort(spec.signal?.reason);
   spec.signal?.addEventListener("abort", cancel, { once: true });
-  void component.exited.then((how) => over.abort(`ended before it was ready (${how})`));
-  const given = new Promise<never>((_, fail) => over.signal.addEventListener("abort", () => fail(over.signal.reason)));
+  void component.exited.then((how) => over.abort(`exited before it was ready (${how})`));
+  const aborted = new Promise<never>((_, fail) => over.signal.addEventListener("abort", () => fail(over.signal.reason)));
   try {
-    await Promise.race([spec.ready(over.signal), given]);
+    await Promise.race([spec.ready(over.signal), aborted]);
   } catch (cause) {
     spec.signal?.throwIfAborted();
-    const why = typeof over.signal.reason === "string" ? over.signal.reason : `failed its first check: ${String(cause)}`;
+    const why = typeof over.signal.reason === "string" ? over.signal.reason : `failed its readiness check: ${String(cause)}`;
     const log = await lastLines(component.logFile, 15);
     throw new ComponentFailedError(spec.name, why, { logFile: component.logFile, log, cause });
   } finally {
     clearTimeout(timer);
     spec.signal?.removeEventListener("abort", cancel);
     over.abort(); // a check that still polls must not outlive the start
+  }
+}
+
+/** The last lines of a log file of any size; an empty string if there is no such file. */
+async function lastLines(file: string, count: number): Promise<string> {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return "";
+  try {
+    const { size } = await handle.stat();
+    const length = Math.min(size, 16 * 1024);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-count).join("\n");
+  } finally {
+    await handle.close();
   }
 }

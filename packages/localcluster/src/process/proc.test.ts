@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { endGroup } from "./group.ts";
-import { findProcesses } from "./orphans.ts";
-import { listPids, readCommand, readEnvironment, readStat } from "./proc.ts";
+import { findProcesses, listPids, readCommand, readEnvironment, readStat, stopGroup } from "./proc.ts";
 
 /** `sleep` under another name, with an environment of its own. */
 async function sleeper(name: string, env: Record<string, string> = {}) {
@@ -18,13 +16,13 @@ async function sleeper(name: string, env: Record<string, string> = {}) {
   const pid = child.pid ?? 0;
   const end = async () => {
     const exited = once(child, "exit");
-    await endGroup(pid, 1_000);
+    await stopGroup(pid, 1_000);
     await exited;
   };
   return { pid, end };
 }
 
-it("is read right however a program is called", async () => {
+it("reads the stat of a process whatever its program is called", async () => {
   const { pid, end } = await sleeper("a) R 1 (b", { COLOUR: "red=blue" });
   expect(readStat(pid)).toMatchObject({
     pid,
@@ -39,7 +37,7 @@ it("is read right however a program is called", async () => {
   expect([readStat(pid), readEnvironment(pid), readCommand(pid)]).toEqual([undefined, undefined, undefined]);
 });
 
-it("tells the processes of a cluster from all others", async () => {
+it("finds the processes of a cluster and no others", async () => {
   const ours = await sleeper("ours", { LOCALCLUSTER: "/state/x", LOCALCLUSTER_COMPONENT: "etcd" });
   const neighbour = await sleeper("neighbour", { LOCALCLUSTER: "/state/xy" });
   const stranger = await sleeper("stranger");

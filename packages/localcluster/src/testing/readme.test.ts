@@ -18,7 +18,7 @@ gordon "a" deleted
 \`\`\`
 `;
 
-it("finds every command of the console, and what it says", async () => {
+it("finds every command of a console block, and its expected output", async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "readme-"));
   const path = join(folder.path, "README.md");
   await writeFile(path, readme);
@@ -29,12 +29,12 @@ it("finds every command of the console, and what it says", async () => {
   ]);
 });
 
-it.each(["12s", "3m5s"])("an age of %s is an age", (age) => expect(comparable(`a    ${age}`)).toBe("a …"));
+it.each(["12s", "3m5s"])("normalizes the age %s", (age) => expect(comparable(`a    ${age}`)).toBe("a …"));
 
-it("where something was deleted is not said by every kubectl", () =>
+it("normalizes the namespace that newer kubectls print on deletion", () =>
   expect(comparable('pod "a" deleted from test-1 namespace')).toBe('pod "a" deleted'));
 
-it("what a rule refuses is not said by every API server", () =>
+it("normalizes the invalid value that older API servers omit", () =>
   expect(comparable('spec.size: Invalid value: "integer": must be odd')).toBe(
     comparable("spec.size: Invalid value: 4: must be odd"),
   ));

@@ -1,14 +1,16 @@
-// READMEs that are true: what their consoles show is run, and has to be said.
+// For tests of READMEs and of programs: runs the commands of a README, and programs as a user starts them.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 
 export interface ReadmeStep {
-  /** As somebody would type it. */
+  /** As the user types it. */
   readonly command: string;
-  /** What it is expected to say, made comparable. */
+  /** The expected output, normalized by `comparable`. */
   readonly says: string;
 }
 
-/** The commands of the first ```console of a file. */
+/** The commands in the first ```console block of a file. */
 export async function stepsIn(path: string): Promise<readonly ReadmeStep[]> {
   const [, text = ""] = /```console\n(.*?)```/s.exec(await readFile(path, "utf8")) ?? [];
   return text
@@ -19,8 +21,8 @@ export async function stepsIn(path: string): Promise<readonly ReadmeStep[]> {
 }
 
 /**
- * What two runs and all versions have in common. Seconds differ, and the width of columns with them; newer kubectls say where they
- * delete; older API servers name the type of a value that a rule refuses and not the value.
+ * Removes what differs between runs and versions: durations, column widths, the namespace that newer versions of kubectl print on
+ * deletion, and the invalid value, of which older API servers print only the type.
  */
 export function comparable(text: string): string {
   return text
@@ -29,4 +31,20 @@ export function comparable(text: string): string {
     .replace(/Invalid value: [^:]+: /g, "Invalid value: …: ")
     .replace(/ +/g, " ")
     .trim();
+}
+
+/** Starts a program with this Node. Disposing sends SIGTERM, and throws unless the program exits with 0. */
+export function startProgram(main: string, ...flags: readonly string[]): AsyncDisposable {
+  const child = spawn(process.execPath, [main, ...flags], { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const exited = once(child, "exit");
+  const close = async () => {
+    child.kill("SIGTERM");
+    const [code, signal] = await exited;
+    if (code !== 0) throw new Error(`expected ${main} to exit with 0, found ${signal ?? `exit code ${code}`}:\n${stderr}`);
+  };
+  return { [Symbol.asyncDispose]: close };
 }

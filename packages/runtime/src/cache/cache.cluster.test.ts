@@ -1,22 +1,21 @@
-// Promise W3, on an API server behind a proxy that has bad days: whatever happens to the connection, the cache is equal
-// to the server again soon after, and nothing crashes. "Soon" is a minute with the times of production; here the times
-// are shortened, the order of things is not.
+// Invariant W3, on an API server behind a fault proxy: whatever happens to the connection, the cache equals the server again soon
+// after, and nothing crashes. "Soon" is a minute with production timing; here all times are shortened in proportion.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../client/config/load.ts";
-import { clientFor } from "../client/connect.ts";
+import { createClient } from "../client/create-client.ts";
 import { undiciTransport } from "../client/transport/undici-transport.ts";
-import { silentLogger } from "../concurrency/logger.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { silentLogger } from "../concurrency/environment.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { keyOf, type Stored } from "../objects/object.ts";
-import { clientOf, quick } from "../testing/cluster-client.ts";
+import { clientOf, quick } from "../testing/cluster-world.ts";
 import { eventually } from "../testing/eventually.ts";
-import type { Fault, FaultPlan } from "../testing/fault.ts";
+import type { Fault, FaultPlan } from "../testing/fault-proxy.ts";
 import { type FaultProxy, startFaultProxy } from "../testing/fault-proxy.ts";
-import { startTcpProxy } from "../testing/tcp-proxy.ts";
+import { startTcpProxy } from "../testing/loopback.ts";
 import { Cache } from "./cache.ts";
+import type { ReflectorTiming } from "./next-session.ts";
 import { view } from "./projection.ts";
-import type { ReflectorTiming } from "./timing.ts";
 
 const timing = {
   idleMs: 3_000,
@@ -27,15 +26,15 @@ const timing = {
   backoff: { initialMs: 50, maxMs: 500, jitter: 0.25 },
 };
 
-// Every namespace has one that nobody here made.
+// Every namespace has one ConfigMap that the test did not create.
 const Mine = view(ConfigMap, { fieldSelector: "metadata.name!=kube-root-ca.crt" });
 
-/** A cache that follows a namespace through a proxy, and a client that goes straight to the server. */
+/** A cache that watches a namespace through a proxy, and a client with a direct connection. */
 async function following(more: Partial<ReflectorTiming> = {}) {
   const cluster = await testCluster();
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
-  const proxied = clientFor(proxy.config, quick);
+  const proxied = createClient({ config: proxy.config, ...quick });
   const client = await clientOf(cluster);
   const namespace = cluster.defaultNamespace;
   const cache = new Cache<ConfigMap>({
@@ -86,7 +85,7 @@ function describeAll(objects: readonly Stored<ConfigMap>[]): string[] {
   return objects.map(({ metadata, data }) => `${keyOf(metadata)} ${metadata.uid}@${metadata.resourceVersion} ${data?.x}`).sort();
 }
 
-/** Spoils every watch, for as long as it is the plan. */
+/** Breaks every watch while this plan is active. */
 const watches =
   (fault: Fault): FaultPlan =>
   ({ watch }) =>
@@ -96,7 +95,7 @@ const everything =
   () =>
     fault;
 
-/** `unmet`: nobody notices the fault while it lasts; otherwise it lasts until somebody has. */
+/** `unmet`: no request meets the fault while it lasts. Otherwise the fault lasts until one has. */
 const faults: { name: string; begin: (proxy: FaultProxy) => void; unmet?: boolean }[] = [
   { name: "its connection is reset", begin: (proxy) => proxy.cut() },
   { name: "its connection is half-open: the peer has lost power", begin: (proxy) => proxy.freeze(), unmet: true },
@@ -160,7 +159,7 @@ const faults: { name: string; begin: (proxy: FaultProxy) => void; unmet?: boolea
 
 const inOnePiece = (query: URLSearchParams) => !query.has("watch") && !query.has("limit");
 
-describe("W3: a cache is right again after", () => {
+describe("W3: a cache recovers after", () => {
   it.each(faults)("$name", async ({ begin, unmet }) => {
     await using it = await following();
     for (const name of ["kept", "changed", "gone", "replaced"]) await it.put(name, "before");
@@ -186,7 +185,7 @@ describe("W3: a cache is right again after", () => {
     await it.caughtUp();
   });
 
-  it("every watch is accepted and stays mute, for as long as that lasts", async () => {
+  it("every watch is accepted but delivers no event, while the fault lasts", async () => {
     await using it = await following();
     await it.put("gone", "before");
     it.cache.start();
@@ -200,7 +199,7 @@ describe("W3: a cache is right again after", () => {
     await it.caughtUp();
   });
 
-  it("starting while nothing works", async () => {
+  it("a start during an outage", async () => {
     await using it = await following();
     await it.put("a", "before");
     it.proxy.plan = everything({ kind: "reset" });
@@ -249,7 +248,7 @@ it.each([
   },
 );
 
-it("W3: says that it is stale while it cannot know, and that it is right once it can", async () => {
+it("W3: a cache is stale while it cannot reach the server, and synced again once it can", async () => {
   await using it = await following();
   await it.put("a", "before");
   it.cache.start();
@@ -264,7 +263,7 @@ it("W3: says that it is stale while it cannot know, and that it is right once it
   await it.caughtUp();
 });
 
-it("W4: an object that was replaced while nobody looked is seen to go and to come", async () => {
+it("W4: an object replaced during an outage is reported as removed and added", async () => {
   await using it = await following();
   const first = await it.put("a", "first");
   it.cache.start();
@@ -279,7 +278,7 @@ it("W4: an object that was replaced while nobody looked is seen to go and to com
   expect(it.cache.get({ namespace: it.namespace, name: "a" })?.metadata.uid).toBe(second.metadata.uid);
 });
 
-it("W1: a write is reached by the cache, also one that its selection leaves out, and one into a dead connection", async () => {
+it("W1: a cache reaches a write, also one outside its selection and one during a dead connection", async () => {
   await using it = await following();
   it.cache.start();
   await it.caughtUp();
@@ -294,7 +293,7 @@ it("W1: a write is reached by the cache, also one that its selection leaves out,
   expect(it.cache.get(later.metadata)?.data).toEqual({ x: "y" });
 });
 
-it("W3: is right again after a half-open HTTP/2 connection, which all its calls shared", async () => {
+it("W3: a cache recovers after a half-open HTTP/2 connection shared by all its requests", async () => {
   await using cluster = await testCluster();
   const { server } = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   const { hostname, port } = new URL(server);

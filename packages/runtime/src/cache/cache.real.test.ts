@@ -1,14 +1,14 @@
-// Needs a cluster of its own, since it takes the API server away.
+// Needs its own cluster, because it stops the API server.
 import { startCluster } from "@memhog/localcluster";
 import { backUpEtcd } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
-import { silentLogger } from "../concurrency/logger.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { clientOf, quick } from "../testing/cluster-client.ts";
+import { silentLogger } from "../concurrency/environment.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { clientOf, quick } from "../testing/cluster-world.ts";
 import { eventually } from "../testing/eventually.ts";
 import { Cache } from "./cache.ts";
 
-it("W3: a cache is right again after the API server was taken away (needs one that can be stopped)", {
+it("W3: a cache recovers after the API server was stopped (needs one that can be stopped)", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await startCluster();
@@ -16,7 +16,7 @@ it("W3: a cache is right again after the API server was taken away (needs one th
   const namespace = await cluster.namespace();
   const put = (name: string) => client.create(ConfigMap, { metadata: { namespace, name } });
   const { environment } = quick;
-  // The times of production: this is how long it takes.
+  // Production timing.
   const cache = new Cache<ConfigMap>({ client, kind: ConfigMap, namespaces: "all", environment, log: silentLogger });
   cache.start();
   const seen = (name: string) =>
@@ -43,7 +43,7 @@ it("W3: a cache is right again after the API server was taken away (needs one th
   }
 });
 
-it("W3: a cache is right again after the cluster was restored from a backup (needs one that can be stopped)", {
+it("W3: a cache recovers after the cluster was restored from a backup (needs one that can be stopped)", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await startCluster();
@@ -72,7 +72,7 @@ it("W3: a cache is right again after the cluster was restored from a backup (nee
   try {
     await put("lost");
     const ref = { namespace, name: "lost" };
-    // More than happens in a cluster while it starts: it has to be behind us then.
+    // More writes than a cluster makes while it starts, so that it is behind the cache.
     for (let x = 0; x < 300; x += 1) await client.patch(ConfigMap, ref, { type: "merge", body: { data: { x: `${x}` } } });
     await seen({ kept: true, lost: true });
     await stop();

@@ -1,18 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { BrokenStreamError, IdleWatchError } from "../client/errors.ts";
-import { type Logger, silentLogger } from "../concurrency/logger.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { type Logger, silentLogger } from "../concurrency/environment.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { ConfigMap, Namespace } from "../objects/kinds/core.ts";
+import { dynamicKind } from "../objects/kinds/kind.ts";
 import type { Kind } from "../objects/object.ts";
-import { config, following, ref } from "./following.fixture.ts";
+import { SharedCaches } from "./cache.ts";
 import { view } from "./projection.ts";
-import { refusal } from "./scripted-api.fixture.ts";
+import { config, following, ref, refusal, ScriptedApi } from "./scripted-api.fixture.ts";
 
 describe("a cache", () => {
   it.each([
-    { status: 404, says: "the API server serves no configmaps in v1: its CRD is missing, or has other versions; trying again" },
-    { status: 403, says: "configmaps may not be read: the Role of whoever we are does not say so; trying again" },
-    { status: 500, says: "watch ended badly, trying again" },
+    {
+      status: 404,
+      says: "the API server does not serve configmaps in version v1: install its CRD, or check the CRD's versions; retrying",
+    },
+    { status: 403, says: "not allowed to list and watch configmaps: grant it in the Role or ClusterRole of this user; retrying" },
+    { status: 500, says: "watch failed; retrying" },
   ])("says once what is missing when a list is answered with $status", async ({ status, says }) => {
     const said: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_fields, message) => said.push(message), child: () => log };
@@ -23,7 +27,7 @@ describe("a cache", () => {
     expect(said).toEqual([says]);
   });
 
-  it("starts with a streamed list on the connection that goes on as the watch", async () => {
+  it("starts with a streamed list that continues as the watch", async () => {
     await using world = following();
     world.api.put(ConfigMap, config("a"));
     await world.start();
@@ -35,7 +39,7 @@ describe("a cache", () => {
     expect(world.api.calls).toEqual(["stream configmaps"]);
   });
 
-  it("lists in pages where the server cannot stream, and watches from there", async () => {
+  it("lists in pages if the server cannot stream lists, then watches", async () => {
     await using world = following({ timing: { pageSize: 2 } });
     world.api.streams = false;
     for (const name of ["a", "b", "c"]) world.api.put(ConfigMap, config(name));
@@ -46,7 +50,7 @@ describe("a cache", () => {
     expect(world.api.calls).toEqual(["stream configmaps", "list configmaps", "list configmaps", "watch configmaps from 3"]);
   });
 
-  it("is complete when the server says so: not with any bookmark, and without what was deleted meanwhile", async () => {
+  it("is complete only at the bookmark that ends the initial events, without objects deleted meanwhile", async () => {
     const end = Promise.withResolvers<void>();
     const metadata = { ...ref("a"), uid: "u", resourceVersion: "1" };
     const seen: boolean[] = [];
@@ -70,7 +74,7 @@ describe("a cache", () => {
     await stopped;
   });
 
-  it("is not synced before the list is complete, whatever has arrived of it", async () => {
+  it("is not synced before the list is complete", async () => {
     await using world = following();
     world.api.refuse = () => refusal(500);
     await world.start();
@@ -93,7 +97,7 @@ describe("a cache", () => {
     expect(world.api.calls).toEqual(["stream configmaps", "watch configmaps from 1", "compare configmaps"]);
   });
 
-  it("W3: lists again after 410 and makes up for what it missed", async () => {
+  it("W3: lists again after 410 Gone and reports the missed changes", async () => {
     await using world = following();
     for (const name of ["kept", "changed", "gone", "replaced"]) world.api.put(ConfigMap, config(name));
     await world.start();
@@ -108,7 +112,7 @@ describe("a cache", () => {
     world.api.historyFrom = Number(world.api.version);
     world.api.cutWatches(refusal(410));
     await world.clock.advance(0);
-    expect(world.cache.synced).toBe(false); // we know that we do not know
+    expect(world.cache.synced).toBe(false);
     await world.clock.advance(2_000);
     expect(world.cache.synced).toBe(true);
     const expected = ["changed changed", "removed replaced", "added replaced", "added new", "removed gone"];
@@ -141,7 +145,7 @@ describe("a cache", () => {
     expect([world.names(), world.cache.synced]).toEqual([["changed", "kept", "new"], true]);
   });
 
-  it("W3: is not believed after a fault before the server has said how far it is", async () => {
+  it("W3: is not synced after a failure until it has checked the version of the server", async () => {
     await using world = following();
     await world.start();
     world.api.refuse = (call) => (call.startsWith("compare") ? refusal(503) : undefined);
@@ -153,7 +157,7 @@ describe("a cache", () => {
     expect(world.cache.synced).toBe(true);
   });
 
-  it("W3: ignores what it has heard before", async () => {
+  it("W3: ignores duplicate events", async () => {
     await using world = following();
     const a = world.api.put(ConfigMap, config("a"));
     await world.start();
@@ -165,7 +169,7 @@ describe("a cache", () => {
     expect(world.cache.get(ref("a"))?.data).toEqual({ second: "state" });
   });
 
-  it("W3: opens a watch that closes at once ever more rarely", async () => {
+  it("W3: backs off if a watch closes immediately", async () => {
     await using world = following();
     await world.start();
     world.api.refuse = (call) => (call.startsWith("watch") ? refusal(500) : undefined);
@@ -176,7 +180,7 @@ describe("a cache", () => {
     expect(attempts).toBeLessThan(8);
   });
 
-  it("W3: is stale after half a minute without connection, and says so until it is back", async () => {
+  it("W3: is stale after 30 seconds without a connection, until it has reconnected", async () => {
     await using world = following();
     await world.start();
     world.api.refuse = () => refusal(503);
@@ -191,7 +195,7 @@ describe("a cache", () => {
     expect(world.cache.synced).toBe(true);
   });
 
-  it("asks a quiet kind for shorter watches, so that the bookmark at their end comes before the silence is too long", async () => {
+  it("uses a shorter watch timeout for a quiet kind, so that its last bookmark arrives before the idle timeout", async () => {
     await using world = following();
     await world.start();
     await world.clock.advance(50_000);
@@ -207,38 +211,38 @@ describe("a cache", () => {
     expect(world.api.timeouts).toEqual([long, 45, long, 45]);
   });
 
-  it("lists now and then, in case something on the way lost an event", async () => {
+  it("lists periodically, in case a proxy lost an event", async () => {
     await using world = following({ timing: { relistMs: 600_000 } });
     await world.start();
     world.api.muted = true;
-    world.api.put(ConfigMap, config("never told"));
+    world.api.put(ConfigMap, config("missed"));
     world.api.muted = false;
     world.api.cutWatches();
     await world.clock.advance(600_000);
     expect(world.names()).toEqual([]);
     world.api.cutWatches();
     await world.clock.advance(0);
-    expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
+    expect([world.names(), world.cache.synced]).toEqual([["missed"], true]);
     await world.clock.advance(300_000);
     world.api.cutWatches();
     await world.clock.advance(0);
     expect(world.api.calls.at(-1)).toBe("watch configmaps from 1");
   });
 
-  it("lists now and then also if every watch ends badly, and is not stale because of that", async () => {
+  it("lists periodically even if every watch fails, without becoming stale", async () => {
     await using world = following({ timing: { relistMs: 600_000 } });
     await world.start();
     await world.clock.advance(600_000);
     world.api.muted = true;
-    world.api.put(ConfigMap, config("never told"));
+    world.api.put(ConfigMap, config("missed"));
     world.api.cutWatches(refusal(500));
     await world.clock.advance(0);
     expect(world.cache.synced).toBe(true);
     await world.clock.advance(2_000);
-    expect([world.names(), world.cache.synced]).toEqual([["never told"], true]);
+    expect([world.names(), world.cache.synced]).toEqual([["missed"], true]);
   });
 
-  it("says how long ago it heard something", async () => {
+  it("reports the age of the last event", async () => {
     await using world = following();
     await world.start();
     await world.clock.advance(5_000);
@@ -248,7 +252,7 @@ describe("a cache", () => {
     expect(world.cache.status()).toMatchObject([{ lastEventAgeMs: 1_000 }]);
   });
 
-  it("warns of the first failure in a row, and of no end that was asked for", async () => {
+  it("logs a warning for the first failure in a row, and none for a requested end", async () => {
     const warned: string[] = [];
     const log = { ...silentLogger, warn: (_fields: object, message: string) => warned.push(message), child: () => log };
     const world = following({ log });
@@ -256,12 +260,12 @@ describe("a cache", () => {
     world.api.refuse = () => refusal(500);
     world.api.cutWatches();
     await world.clock.advance(20_000);
-    expect(warned).toEqual(["watch ended badly, trying again"]);
+    expect(warned).toEqual(["watch failed; retrying"]);
     await world.cache.stop();
     expect([warned.length, world.clock.pending]).toEqual([1, 0]);
   });
 
-  it.each([true, false])("follows several namespaces, and only those; in streams: %s", async (streams) => {
+  it.each([true, false])("watches only the configured namespaces; streamed lists: %s", async (streams) => {
     await using world = following({ namespaces: ["home", "work"], timing: { pageSize: 1 } });
     world.api.streams = streams;
     for (const namespace of ["home", "work", "elsewhere"]) world.api.put(ConfigMap, config(`in-${namespace}`, {}, namespace));
@@ -276,7 +280,7 @@ describe("a cache", () => {
     ]);
   });
 
-  it("follows what a view selects", async () => {
+  it("watches only the objects a view selects", async () => {
     await using world = following({ kind: view(ConfigMap, { fieldSelector: "metadata.name=a" }) });
     world.api.streams = false;
     for (const name of ["a", "b"]) world.api.put(ConfigMap, config(name));
@@ -284,7 +288,7 @@ describe("a cache", () => {
     expect(world.names()).toEqual(["a"]);
   });
 
-  it("follows cluster-scoped kinds once, whatever the namespaces", async () => {
+  it("watches cluster-scoped kinds once, whatever the namespaces", async () => {
     const kind = Namespace as Kind as Kind<ConfigMap>;
     await using world = following({ namespaces: ["home", "work"], kind });
     world.api.put(kind, { metadata: { name: "home" } });
@@ -293,7 +297,7 @@ describe("a cache", () => {
     expect(world.api.calls).toEqual(["stream namespaces"]);
   });
 
-  it("drops managedFields, and keeps what a view keeps", async () => {
+  it("drops managedFields and stores the fields of the view", async () => {
     const managed = { metadata: { ...ref("a"), managedFields: [{}] }, data: { large: "…", small: "." } };
     await using whole = following();
     whole.api.put(ConfigMap, managed);
@@ -308,7 +312,7 @@ describe("a cache", () => {
     expect(part.cache.get(ref("a"))?.data).toEqual({ small: "." });
   });
 
-  it("E3: keeps an object whole if its projection throws or loses its name, and the others as they should be", async () => {
+  it("E3: stores an object whole if its projection throws or drops its name, and still projects the others", async () => {
     const kind = view(ConfigMap, {
       project: (config) => {
         if (config.metadata.name === "throws") throw new Error("odd");
@@ -323,5 +327,46 @@ describe("a cache", () => {
       ["loses", { some: "data" }],
       ["throws", { some: "data" }],
     ]);
+  });
+});
+
+function sharing() {
+  const api = new ScriptedApi();
+  const environment = manualEnvironment();
+  return { api, clock: environment.clock, caches: new SharedCaches({ client: api, environment, log: silentLogger }) };
+}
+
+describe("SharedCaches", () => {
+  it("returns the same cache for equal kinds", async () => {
+    const { api, caches, clock } = sharing();
+    const spelled = dynamicKind({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+    await using first = caches.open(ConfigMap);
+    await using second = caches.open(spelled);
+    await clock.advance(0);
+    expect(second.cache).toBe(first.cache);
+    expect(api.openWatches).toBe(1);
+  });
+
+  it("returns different caches for views with different projections or selections", async () => {
+    const { api, caches, clock } = sharing();
+    await using whole = caches.open(ConfigMap);
+    await using lean = caches.open(view(ConfigMap, { project: ({ metadata }) => ({ metadata }) }));
+    await using some = caches.open(view(ConfigMap, { labelSelector: "app=web" }));
+    await using same = caches.open(view(ConfigMap, { labelSelector: "app=web" }));
+    await clock.advance(0);
+    expect(new Set([whole.cache, lean.cache, some.cache, same.cache]).size).toBe(3);
+    expect(api.openWatches).toBe(3);
+  });
+
+  it("stops a cache once, when its last user has closed it", async () => {
+    const { api, caches, clock } = sharing();
+    const first = caches.open(ConfigMap);
+    const second = caches.open(ConfigMap);
+    await clock.advance(0);
+    await first[Symbol.asyncDispose]();
+    await first[Symbol.asyncDispose]();
+    expect([api.openWatches, caches.synced, caches.status().length]).toEqual([1, true, 1]);
+    await second[Symbol.asyncDispose]();
+    expect([api.openWatches, caches.status().length]).toEqual([0, 0]);
   });
 });

@@ -1,42 +1,38 @@
-// The objects of one kind, as far as an operator may see them, always at hand: reads are synchronous and cost nothing.
-// A cache is a store and whoever keeps it equal to the server: one reflector for all namespaces, or one for each of
-// several. A folder tour:
+// Holds the objects of one kind in memory and follows the API server. Reads are synchronous. A cache consists of a store and of
+// reflectors that keep it equal to the server: one for all namespaces, or one for each of several.
 //
+//     reflector.ts     lists and watches until it is stopped; next-session.ts decides what follows which failure
+//     watch-state.ts   whether the store is current, when the last event arrived, what to log
+//     store.ts         the objects, their changes and their indexes
 //     projection.ts    which objects and which of their fields are kept (views)
-//     store.ts         the objects and their changes; object-index.ts their indexes; sharing.ts what replicas have in common
-//     reflector.ts     list + watch, for ever; after-session.ts what follows which fault; snapshot.ts listing and diff;
-//                      freshness.ts whether the store may be believed
-//     own-writes.ts    read your own writes; mark-waiters.ts who waits for that; versions.ts the order of resource versions
-//     shared-caches.ts one cache per kind and scope in a process, however many controllers want it
-
+//     own-writes.ts    read your own writes
+//
+// SharedCaches, at the end, keeps one cache per kind and view in a process, however many controllers use it.
 import type { Client } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
-import type { Cancel, Environment } from "../concurrency/environment.ts";
-import type { Logger } from "../concurrency/logger.ts";
+import type { Cancel, Environment, Logger } from "../concurrency/environment.ts";
 import { type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
-import type { CacheState } from "./freshness.ts";
-import { MarkWaiters } from "./mark-waiters.ts";
-import type { IndexValues } from "./object-index.ts";
-import { isReached, type Mark } from "./own-writes.ts";
+import { defaultTiming, type ReflectorTiming } from "./next-session.ts";
+import { isReached, type Mark, MarkWaiters } from "./own-writes.ts";
 import { type Projection, projectionOf, type View } from "./projection.ts";
 import { Reflector } from "./reflector.ts";
-import { type ChangeListener, ObjectStore } from "./store.ts";
-import { defaultTiming, type ReflectorTiming } from "./timing.ts";
+import { type ChangeListener, type IndexValues, ObjectStore } from "./store.ts";
+import type { CacheState } from "./watch-state.ts";
 
 export interface CacheOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
   /** The kind, or a view of it. */
   readonly kind: View<T>;
-  /** Namespaces to look into; "all" for all, and for kinds that have none. */
+  /** Namespaces to watch, or "all". Ignored for cluster-scoped kinds. */
   readonly namespaces: readonly string[] | "all";
   readonly environment: Environment;
   readonly log: Logger;
   readonly timing?: Partial<ReflectorTiming>;
 }
 
-/** For readiness, metrics and people. */
+/** The state of one watch, for readiness checks, metrics and logs. */
 export interface CacheStatus {
-  /** The kind, as in URLs: "pods" or "deployments.apps". */
+  /** The resource and its group: "pods" or "deployments.apps". */
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly state: CacheState;
@@ -44,9 +40,10 @@ export interface CacheStatus {
   readonly lastEventAgeMs: number;
 }
 
+/** The objects of one kind in memory, kept up to date by list and watch. Reads are synchronous. */
 export class Cache<T extends KubernetesObject = KubernetesObject> {
   readonly kind: View<T>;
-  /** What this cache would keep of an object. */
+  /** Reduces an object to the fields this cache stores. */
   readonly project: Projection<T>;
   readonly #store: ObjectStore<T>;
   readonly #reflectors: readonly Reflector<T>[];
@@ -62,11 +59,11 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     const { kind, environment, namespaces } = options;
     this.kind = kind;
     this.project = projectionOf(kind, (err) =>
-      options.log.error({ err, watch: kind.plural }, "projection failed; this object is kept whole"),
+      options.log.error({ err, watch: kind.plural }, "projection failed; storing the whole object"),
     );
     this.#store = new ObjectStore((err, { type, object }) => {
       const fields = { err, watch: kind.plural, object: keyOf(object.metadata) };
-      options.log.error(fields, `a listener failed; it may not have noticed that this object was ${type}`);
+      options.log.error(fields, `change listener failed; it may have missed that this object was ${type}`);
     });
     this.#environment = environment;
     this.#timing = { ...defaultTiming, ...options.timing };
@@ -74,7 +71,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     this.#reflectors = scopes.map((namespace) => this.#reflector(options, namespace));
   }
 
-  /** Begins to follow the server. */
+  /** Starts to list and watch. Calling it again has no effect. */
   start(): void {
     this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(this.#stop.signal)));
   }
@@ -99,12 +96,12 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     return this.#store.objects(namespace);
   }
 
-  /** The objects that name this UID among their owners. */
+  /** The objects that have an owner reference to this UID. */
   ownedBy(uid: string): readonly Stored<T>[] {
     return this.#store.ownedBy(uid);
   }
 
-  /** What an index (see `indexBy`) finds under a value. */
+  /** The objects that an index (see `indexBy`) lists under a value. */
   lookup(values: IndexValues<T>, value: string): readonly Stored<T>[] {
     return this.#store.lookup(values, value);
   }
@@ -115,7 +112,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
 
   // State.
 
-  /** The store is complete and follows the server. While it is not, nothing may be concluded from what is missing in it. */
+  /** Whether the cache is complete and its watches are connected. While false, a missing object may still exist on the server. */
   get synced(): boolean {
     return this.#reflectors.every(({ state }) => state === "live");
   }
@@ -129,7 +126,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     }, signal);
   }
 
-  /** One entry for each namespace that is followed on its own. */
+  /** One entry per watch: one for all namespaces, or one for each configured namespace. */
   status(): readonly CacheStatus[] {
     const { plural, group } = this.kind;
     return this.#reflectors.map((reflector) => ({
@@ -143,29 +140,30 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
 
   // Read your own writes.
 
-  /** This object, at this version, is our own doing. */
+  /** The mark of a successful write that returned this object. */
   written(object: Stored<KubernetesObject>): Mark {
     const { uid, resourceVersion } = object.metadata;
     return { ...this.#mark(object.metadata), type: "written", uid, resourceVersion };
   }
 
-  /** This object was deleted by us. */
+  /** The mark of a successful delete. */
   deleted(ref: ObjectRef, uid: string): Mark {
     return { ...this.#mark(ref), type: "deleted", uid };
   }
 
-  /** We tried to write this object (a name that the server was to make up: "") and do not know what came of it. */
+  /** The mark of a write whose outcome is unknown. The name is "" if the server was to generate it. */
   unknown(ref: ObjectRef): Mark {
     return { ...this.#mark(ref), type: "unknown" };
   }
 
+  /** Whether this cache includes the write. */
   reached(mark: Mark): boolean {
     const reflector = this.#reflectorOf(mark.ref);
-    // Written where this cache does not look: it will never be seen here, and nothing here can be older than it.
+    // The cache does not watch that namespace, so it will never contain the object.
     return reflector === undefined || isReached(mark, reflector);
   }
 
-  /** Waits until the mark is reached; if that takes long, the cache is listed again. */
+  /** Waits until the cache reaches the mark. If that takes longer than `overdueMs`, the cache lists again. */
   async whenReached(mark: Mark, signal?: AbortSignal): Promise<void> {
     const reflector = this.#reflectorOf(mark.ref);
     const overdueMs = mark.type === "unknown" ? 0 : this.#timing.overdueMs;
@@ -187,7 +185,7 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find(({ namespace }) => namespace === undefined || namespace === ref.namespace);
   }
 
-  /** Waits for what `begin` begins, and ends it either way. */
+  /** Waits until `begin` calls `resolve`. Rejects when a signal aborts. Always calls the function that `begin` returned. */
   async #until(begin: (resolve: () => void) => Cancel | undefined, signal?: AbortSignal): Promise<void> {
     using either = anySignal([signal, this.#stop.signal]);
     either.signal.throwIfAborted();
@@ -211,7 +209,6 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
       namespace,
       selection: kind.selection ?? {},
       project: this.project,
-      knownFieldsOnly: kind.project !== undefined,
       store: this.#store,
       environment,
       log,
@@ -225,4 +222,85 @@ export class Cache<T extends KubernetesObject = KubernetesObject> {
     this.#marks.set(reflector, waiters);
     return reflector;
   }
+}
+
+export interface SharedCachesOptions {
+  readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
+  /** Namespaces to watch; the same for every cache. @default "all" */
+  readonly namespaces?: readonly string[] | "all";
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly timing?: Partial<ReflectorTiming>;
+}
+
+/** A reference to a shared cache. Dispose of it when you no longer need the cache. */
+export interface OpenCache<T extends KubernetesObject> extends AsyncDisposable {
+  readonly cache: Cache<T>;
+}
+
+interface Entry {
+  readonly view: View;
+  readonly cache: Cache;
+  users: number;
+}
+
+/** One cache per kind and view in a process. The first user starts it; it stops when the last user has disposed of it. */
+export class SharedCaches {
+  readonly #options: SharedCachesOptions;
+  readonly #entries: Entry[] = [];
+
+  constructor(options: SharedCachesOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the cache of a kind or view and starts it if needed. */
+  open<T extends KubernetesObject>(kind: View<T>): OpenCache<T>;
+  open(kind: View): OpenCache<KubernetesObject> {
+    const entry = this.#entries.find(({ view }) => holdTheSame(view, kind)) ?? this.#start(kind);
+    entry.users += 1;
+    let open = true;
+    return {
+      cache: entry.cache,
+      [Symbol.asyncDispose]: async () => {
+        if (!open) return;
+        open = false;
+        entry.users -= 1;
+        if (entry.users === 0) await this.#stop(entry);
+      },
+    };
+  }
+
+  /** Whether every open cache is synced; used for readiness. */
+  get synced(): boolean {
+    return this.#entries.every(({ cache }) => cache.synced);
+  }
+
+  status(): readonly CacheStatus[] {
+    return this.#entries.flatMap(({ cache }) => cache.status());
+  }
+
+  #start(kind: View): Entry {
+    const { namespaces = "all", ...options } = this.#options;
+    const entry: Entry = { view: kind, cache: new Cache({ ...options, namespaces, kind }), users: 0 };
+    this.#entries.push(entry);
+    entry.cache.start();
+    return entry;
+  }
+
+  async #stop(entry: Entry): Promise<void> {
+    this.#entries.splice(this.#entries.indexOf(entry), 1);
+    await entry.cache.stop();
+  }
+}
+
+/** Compares kinds by value, because `dynamicKind` creates a new one on each call. Projections can only be compared by identity. */
+function holdTheSame(a: View, b: View): boolean {
+  return (
+    a.group === b.group &&
+    a.version === b.version &&
+    a.plural === b.plural &&
+    a.project === b.project &&
+    a.selection?.labelSelector === b.selection?.labelSelector &&
+    a.selection?.fieldSelector === b.selection?.fieldSelector
+  );
 }

@@ -1,8 +1,7 @@
-// What of an object is worth keeping. A cache holds every object of its kind for as long as the process lives, so what
-// is kept of one is the largest part of an operator's memory: of 5,000 pods (39 MB of JSON), all fields took 70 MiB and
-// the fields an operator used took 8.
+// Views: which objects and which fields of a kind a cache stores. Cached objects are the largest part of an operator's memory: for
+// 5,000 pods (39 MB of JSON), all fields took 70 MiB, and the fields an operator used took 8 MiB.
 //
-// A view is a kind with such a choice, and perhaps a selection. It can stand wherever a kind can:
+// A view is a kind with a projection, a selection, or both. Use it wherever you can use a kind:
 //
 //     const PodMemory = view(Pod, {
 //       labelSelector: "app=web",
@@ -10,49 +9,49 @@
 //     });
 //     controller(AppMonitor, { watches: [{ kind: PodMemory, map: … }] }, (ref, ctx) => { ctx.list(PodMemory) … })
 //
-// The compiler then knows which fields there are. Never `update` from a projected object: what was left out would be
-// taken away. Apply and patch change only what they name.
+// The type of a view has only the fields that the projection returns. Never `update` a projected object: that removes the omitted
+// fields from the server. Apply and patch change only the fields they contain.
 import type { Kind, KubernetesObject, ObjectMeta, ObjectOf, Stored } from "../objects/object.ts";
 
-/**
- * From an object as it came, fresh and nobody else's, to what is kept of it. What it does not look at may never be read, so
- * it looks at once. Parts are kept as they are, in objects and lists, frozen or not: `structuredClone` refuses what is unread,
- * and in a Map or a Set nobody would read it in time.
- */
+/** Reduces an object, as received from the server, to the fields that a cache stores. */
 export type Projection<T extends KubernetesObject, P extends KubernetesObject = T> = (object: Stored<T>) => Stored<P>;
 
-/** Which objects of a kind a cache holds. */
+/** Which objects of a kind a cache stores. */
 export interface Selection {
-  /** As kubectl writes it: "app=web,tier in (a, b)". @default all */
+  /** In kubectl's syntax: "app=web,tier in (a, b)". @default all */
   readonly labelSelector?: string;
-  /** Like "spec.nodeName=node-1". @default all */
+  /** For example "spec.nodeName=node-1". @default all */
   readonly fieldSelector?: string;
 }
 
-/** A kind of which only some objects, or some fields, are kept. */
+/** A kind of which a cache stores only some objects, or some fields. */
 export interface View<P extends KubernetesObject = KubernetesObject> extends Kind<P> {
   readonly selection?: Selection;
   readonly project?: (object: Stored<KubernetesObject>) => Stored<KubernetesObject>;
 }
 
 export interface ViewOptions<T extends KubernetesObject, P extends KubernetesObject> extends Selection {
-  /** What to keep. It must keep the metadata (see `leanMetadata`). @default all but managedFields */
+  /** Returns the fields to store, including the metadata. It never receives managedFields. @default all but managedFields */
   readonly project?: Projection<T, P>;
 }
 
-/** A kind of which only some objects, or some fields, are kept. Make it once: views with projections are never the same cache. */
+/**
+ * Defines a view: a kind of which a cache stores only some objects, or some fields. Define it once, at module level: two views share
+ * a cache only if their `project` is the same function.
+ */
 export function view<K extends Kind, P extends KubernetesObject = ObjectOf<K>>(
   kind: K,
   options: ViewOptions<ObjectOf<K>, P>,
 ): ViewOf<K, P> {
   const { project, ...selection } = options;
+  // TypeScript cannot infer that `project` turns objects of K into objects of P.
   return { ...kind, selection, ...(project && { project }) } as unknown as ViewOf<K, P>;
 }
 
-/** The kind, with objects of another shape. */
+/** The kind K with objects of type P. */
 export type ViewOf<K extends Kind, P extends KubernetesObject> = Omit<K, "objectType"> & View<P>;
 
-/** The default: everything but the book-keeping of server-side apply, which is often the larger half of an object. */
+/** The default projection: all fields but managedFields, which are often half of an object. */
 export function withoutManagedFields<T extends KubernetesObject>(object: Stored<T>): Stored<T> {
   if (object.metadata.managedFields === undefined) return object;
   return { ...object, metadata: leanMetadata(object) };
@@ -60,27 +59,24 @@ export function withoutManagedFields<T extends KubernetesObject>(object: Stored<
 
 /** All metadata but managedFields. */
 export function leanMetadata<T extends KubernetesObject>(object: Stored<T>): Stored<T>["metadata"] {
-  const all: object = object.metadata;
-  const metadata: Record<string, unknown> = {};
-  // Not by `{ managedFields, ...rest }`: it would read them, for nothing (client/scan/unread.ts).
-  for (const name in all) if (name !== "managedFields") metadata[name] = (all as typeof metadata)[name];
-  return metadata as unknown as Stored<T>["metadata"];
+  const { managedFields: _, ...metadata } = object.metadata;
+  return metadata as Stored<T>["metadata"];
 }
 
-/** Only what identity, ownership and deletion need: for kinds of which an operator merely wants to know that they exist. */
+/** A projection that keeps only the metadata, without managedFields. */
 export function metadataOnly<T extends KubernetesObject>(object: Stored<T>): Stored<KubernetesObject> {
   const metadata: ObjectMeta = leanMetadata(object);
   return { metadata } as Stored<KubernetesObject>;
 }
 
-/** A projection lost what every object in a cache must have. */
+/** A projection changed or removed metadata that every cached object must have. */
 export class ProjectionError extends Error {
   readonly code = "CACHE_PROJECTION";
   override readonly name = "ProjectionError";
 
   constructor(kind: Kind, field: string) {
     super(
-      `the projection of ${kind.kind}: expected metadata.${field} to be kept, found it changed or missing → keep leanMetadata(object)`,
+      `the projection of ${kind.kind}: expected metadata.${field} unchanged, found it changed or missing → return leanMetadata(object) as metadata`,
     );
   }
 }
@@ -88,15 +84,15 @@ export class ProjectionError extends Error {
 const kept = ["name", "namespace", "uid", "resourceVersion"] as const;
 
 /**
- * The projection of a view, made safe: one that throws on an object, or loses its identity, would end the watch, and the
- * next one, and so one odd object would take the others away from everyone. That object is kept whole instead.
+ * The projection of a view, with errors handled per object. If it throws or changes an object's identity, the cache stores that
+ * object whole, because an error here would end this watch and every following one.
  */
 export function projectionOf<P extends KubernetesObject>(kind: View<P>, onError: (error: unknown) => void): Projection<P> {
   const { project } = kind;
   if (project === undefined) return withoutManagedFields;
   return (object) => {
     try {
-      const projected = project(object);
+      const projected = project(withoutManagedFields(object)); // as in a list (client/list-stream.ts)
       const lost = kept.find((field) => projected.metadata?.[field] !== object.metadata[field]);
       if (lost !== undefined) throw new ProjectionError(kind, lost);
       return projected as Stored<P>;

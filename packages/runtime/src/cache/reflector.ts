@@ -1,45 +1,41 @@
-// Keeps a store equal to what the server has, for ever. The only way to fail is to be stopped.
+// Keeps a store equal to what the server has. It only ends when it is stopped.
 //
-// It lives in sessions, each one connection: list, then watch from there; when the connection ends, resume from the last
-// version seen; when the server no longer knows that version, list again and make up for the removals that were missed.
-// What follows which end is decided in after-session.ts. There are three ways to list, and what went wrong with one is
-// tried another way: a scan is one answer read while it comes in, the fastest by far (client/scan/), but the server ends
-// any answer after a minute; a stream of events has no such end (the same connection then goes on as the watch); pages
-// always work. `resourceVersion=0` is never asked for, since that may be answered from a cache older than what we have
-// seen.
+// A reflector runs in sessions, one connection each: list, then watch from the version of the list. When the connection ends, the
+// next session resumes from the last version seen. When the server no longer has that version, it lists again and removes the objects
+// that are gone. next-session.ts decides what follows which end.
 //
-// A dead connection looks like a quiet cluster, so silence is bounded: after `idleMs` a watch is given up. A server that has
-// a newer version to tell sends a bookmark about once a minute, and two seconds before a watch ends by its own time
-// limit (seen on 1.37). For a quiet kind we therefore ask for a time limit below `idleMs`: the version is carried along by
-// the early bookmark, a healthy watch ends politely before the silence is too long, and a path that swallows packets is
-// noticed in less than a minute, without relying on bookmarks at all. A request that the server does not even begin to answer
-// is given up sooner, after `answerMs`, and the next one follows at once; each waits twice as long as the one before, up to
-// four times: a slow server gets its time, and one that says nothing is not asked more often than one that is down.
+// It knows three ways to list and changes to another one when one fails: "scan" reads a single response while it arrives and is the
+// fastest, but servers end any response after a minute; "stream" receives the list as watch events and continues as the watch;
+// "pages" always works. It never asks for `resourceVersion=0`, because a server may answer that from a cache older than what this
+// reflector has already seen.
 //
-// After a fault the server may be another one than before, with older data: then it is asked how far it is before the watch is
-// believed.
+// A dead connection looks like a quiet cluster, so the reflector closes a watch after `idleMs` without data. Servers send bookmarks about
+// once a minute, and one shortly before a watch ends by its own time limit (observed on 1.37). For a quiet kind the reflector therefore
+// asks for a time limit below `idleMs`: a healthy watch ends in time with a bookmark, and a path that drops packets is noticed in less
+// than a minute. A request that gets no response is given up after `answerMs`; each of the next ones waits twice as long, up to four
+// times `answerMs`, so that a slow server gets its time.
 //
-// Whether the store may be believed meanwhile is kept in freshness.ts.
-
+// After a failure the server may be a different one with older data (restored from a backup). The reflector then compares versions
+// before it trusts the watch.
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
 import { IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
-import type { Environment } from "../concurrency/environment.ts";
-import type { Logger } from "../concurrency/logger.ts";
+import type { Environment, Logger } from "../concurrency/environment.ts";
 import { settled } from "../concurrency/system-environment.ts";
 import type { Kind, KubernetesObject, ObjectRef, Stored } from "../objects/object.ts";
-import { afterSession, type Listing, type NextSession, RestoredError, type SessionEnd } from "./after-session.ts";
-import { Complaints } from "./complaints.ts";
-import { type CacheState, Freshness } from "./freshness.ts";
-import { Hearing } from "./hearing.ts";
-import { Listings } from "./listings.ts";
-import type { Progress } from "./own-writes.ts";
+import {
+  afterSession,
+  type Listing,
+  type NextSession,
+  type ReflectorTiming,
+  RestoredError,
+  type SessionEnd,
+} from "./next-session.ts";
+import { isOlder, type Progress } from "./own-writes.ts";
 import type { Projection, Selection } from "./projection.ts";
-import { Snapshot } from "./snapshot.ts";
 import type { ObjectStore } from "./store.ts";
-import type { ReflectorTiming } from "./timing.ts";
-import { isOlder } from "./versions.ts";
+import { type CacheState, Freshness, Listings, WatchActivity, WatchErrorLog } from "./watch-state.ts";
 
 export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, "list" | "watch" | "scan" | "follow">;
@@ -48,36 +44,35 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly namespace: string | undefined;
   readonly selection: Selection;
   readonly project: Projection<T>;
-  /** The projection was written for known fields: others need not come. */
-  readonly knownFieldsOnly: boolean;
   readonly store: ObjectStore<T>;
   readonly environment: Environment;
   readonly log: Logger;
   readonly timing: ReflectorTiming;
-  /** Called after each event that was taken, and each bookmark. */
+  /** Called after each event and bookmark. */
   readonly onEvent: () => void;
-  /** Called after a listing, and when the state has changed. */
+  /** Called after each list, and when the state has changed. */
   readonly onState: () => void;
 }
 
+/** Lists and watches one kind in one namespace, or in all, and writes the results to a store. */
 export class Reflector<T extends KubernetesObject> implements Progress {
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: Backoff;
   readonly #freshness: Freshness;
-  readonly #hearing: Hearing;
+  readonly #activity: WatchActivity;
   readonly #listings: Listings;
-  readonly #complaints: Complaints;
+  readonly #errorLog: WatchErrorLog;
   #interrupt = new AbortController();
-  /** The version we know everything of. */
+  /** The version up to which the store is complete. */
   #position: string | undefined;
-  /** The same, unless everything is to be listed. */
+  /** The same, or undefined to list again. */
   #resumeFrom: string | undefined;
-  /** Something went wrong since the last listing: the server may be another one than before. */
+  /** A session failed since the last list, so the server may have been restored from a backup. */
   #suspicious = false;
-  /** Nothing has happened in the last watch, or something went wrong: the next one is to end in time. */
+  /** The last watch had no events or failed, so the next one gets a time limit below `idleMs`. */
   #quiet = false;
   #listBy: Listing = "scan";
-  /** Sessions in a row that the server did not begin to answer. */
+  /** Consecutive sessions without a response. */
   #unanswered = 0;
 
   constructor(options: ReflectorOptions<T>) {
@@ -86,23 +81,23 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     this.#options = options;
     this.#freshness = new Freshness({ clock, log, toleranceMs: timing.toleranceMs, onChange: onState });
     this.#backoff = new Backoff(timing.backoff, environment);
-    this.#hearing = new Hearing(clock);
+    this.#activity = new WatchActivity(clock);
     this.#listings = new Listings(clock);
-    this.#complaints = new Complaints(kind, log);
+    this.#errorLog = new WatchErrorLog(kind, log);
   }
 
   get state(): CacheState {
     return this.#freshness.state;
   }
 
-  /** The namespace this one looks after; undefined: all. */
+  /** Undefined: all namespaces. */
   get namespace(): string | undefined {
     return this.#options.namespace;
   }
 
   /** Milliseconds since the last event or bookmark. */
   get lastEventAgeMs(): number {
-    return this.#hearing.ageMs;
+    return this.#activity.ageMs;
   }
 
   get position(): string | undefined {
@@ -121,7 +116,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     return this.#options.store.get(ref);
   }
 
-  /** Lists everything again, soon, in a listing that begins after this call. Until it is complete nothing else changes. */
+  /** Lists again, in a list that begins after this call. The store and its state stay as they are until it is complete. */
   refresh(): void {
     this.#listings.want();
     if (this.#listings.underWay === undefined) this.#interrupt.abort();
@@ -139,10 +134,10 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   async #session(signal: AbortSignal): Promise<SessionEnd> {
     this.#interrupt = new AbortController();
     using either = anySignal([signal, this.#interrupt.signal]);
-    this.#hearing.begin();
+    this.#activity.begin();
     this.#listings.giveUp();
     const how: { error?: unknown } = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
-    return { ...how, listing: this.#listings.underWay, ...this.#hearing.end() };
+    return { ...how, listing: this.#listings.underWay, ...this.#activity.end() };
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
@@ -156,17 +151,17 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   // Listing.
 
   async #scan(signal: AbortSignal): Promise<void> {
-    const { client, kind, project, knownFieldsOnly } = this.#options;
+    const { client, kind, project } = this.#options;
     if (client.scan === undefined) return;
     const snapshot = this.#beginListing("scan");
     const take = (object: Stored<T>) => {
-      this.#hearing.hear();
+      this.#activity.receive();
       snapshot.put(object);
     };
-    const options = { ...this.#scope(), ...this.#patience(), knownFieldsOnly, project, signal };
+    const options = { ...this.#scope(), ...this.#patience(), project, signal };
     const { resourceVersion } = await client.scan(kind, take, options);
     this.#finishListing(snapshot, resourceVersion);
-    await settled(); // what has waited for the list begins in this turn of the event loop: the watch, which connects, in the next
+    await settled(); // let work that waits for the list start first; the watch connects in the next turn of the event loop
     signal.throwIfAborted();
   }
 
@@ -224,7 +219,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const restored = new AbortController();
     using either = anySignal([signal, restored.signal]);
     const onOpen = () => {
-      this.#hearing.opened(timeoutSeconds * 1_000 < timing.idleMs);
+      this.#activity.opened(timeoutSeconds * 1_000 < timing.idleMs);
       if (!this.#suspicious) this.#freshness.alive();
       else this.#compare(resourceVersion, either.signal).catch((error: unknown) => restored.abort(error));
     };
@@ -232,8 +227,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   }
 
   /**
-   * Whether the server has come as far as we have. One that was restored from a backup has not, and does not say so: it accepts
-   * the watch, and tells nothing of what happens until it gets there (seen on 1.37). Its lists do say how far it is.
+   * Checks that the server is not behind this cache. A server that was restored from a backup accepts the watch, but sends no events
+   * until it has reached the version again (observed on 1.37). The version of a list shows where it is.
    */
   async #compare(resumedFrom: string, signal: AbortSignal): Promise<void> {
     const { client, kind } = this.#options;
@@ -246,7 +241,7 @@ export class Reflector<T extends KubernetesObject> implements Progress {
 
   #take(event: WatchEvent<T>): void {
     const { store, onEvent } = this.#options;
-    this.#complaints.told();
+    this.#errorLog.eventReceived();
     if (event.type === "BOOKMARK") this.#resumeFrom = event.resourceVersion || this.#resumeFrom;
     else {
       this.#quiet = false;
@@ -264,12 +259,12 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   ): Promise<void> {
     const { client, kind, project } = this.#options;
     const options = { ...this.#scope(), ...this.#patience(), project, ...how };
-    const heard = (event: WatchEvent<T>) => {
-      this.#hearing.hear();
+    const receive = (event: WatchEvent<T>) => {
+      this.#activity.receive();
       take(event);
     };
-    if (client.follow !== undefined) await client.follow<T>(kind, heard, options);
-    else for await (const event of client.watch<T>(kind, options)) heard(event);
+    if (client.follow !== undefined) await client.follow<T>(kind, receive, options);
+    else for await (const event of client.watch<T>(kind, options)) receive(event);
   }
 
   #scope(): Selection & { namespace?: string | undefined } {
@@ -298,24 +293,64 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     const { timing, environment } = this.#options;
     if (next.from === "list" || this.#listings.isDueAfter(timing.relistMs)) this.#resumeFrom = undefined;
     this.#unanswered = end.error instanceof TimeoutError ? this.#unanswered + 1 : 0;
-    // Older servers begin to answer when they have the whole list: one that takes too long can still be streamed.
+    // Older servers respond only when they have the whole list. If that takes too long, the list can still be streamed.
     this.#listBy = next.listBy ?? (this.#unanswered > 2 ? "stream" : "scan");
-    // After a fault, or a long silence, the next watch is to end in time: then its own silence means something.
+    // After a failure, use a short time limit: then a watch without data is known to be broken.
     if (end.error !== undefined) this.#quiet = this.#suspicious = true;
     this.#doubt(next, end);
     if (next.when === "at once") return;
     const delayMs = Math.max(Math.min(this.#backoff.next(), next.atMostMs ?? Number.POSITIVE_INFINITY), next.atLeastMs ?? 0);
-    this.#complaints.failed(end.error, { delayMs, failures: this.#backoff.failures });
-    await environment.clock.sleep(delayMs, signal).catch(() => {}); // stopped: the loop looks at the signal
+    this.#errorLog.failed(end.error, { delayMs, failures: this.#backoff.failures });
+    await environment.clock.sleep(delayMs, signal).catch(() => {}); // aborted: the loop checks the signal
   }
 
-  /** What an end means for those who rely on us, until something opens or is listed. */
+  /** Updates the state after a session, until the next watch opens or the next list completes. */
   #doubt(next: NextSession, end: SessionEnd): void {
-    // A listing that failed loses nothing that was known before it; only a watch can find out that history is gone.
+    // A failed list loses no known state. Only the end of a watch shows that history is gone.
     const lost = end.error instanceof RestoredError || (next.when === "later" && next.from === "list");
     if (lost && end.listing === undefined) this.#freshness.lost(end.error);
     else if (next.when === "later" || end.error instanceof TransportError) this.#freshness.disconnected(end.error);
     if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError)
-      this.#complaints.stayedMute(end.error);
+      this.#errorLog.silentWatch(end.error);
+  }
+}
+
+const listed = { listed: true } as const;
+
+/**
+ * Writes one list to a store while it arrives. Objects go straight into the store, because a second copy would double the memory, and
+ * only their UIDs are kept. At the end, it removes the stored objects that are not in the list. A list that fails halfway has only
+ * stored newer states.
+ */
+export class Snapshot<T extends KubernetesObject> {
+  readonly #store: ObjectStore<T>;
+  readonly #namespace: string | undefined;
+  /** Undefined if the store was empty, so that no object can be missing from the list. */
+  readonly #seen: Set<string> | undefined;
+
+  /** @param namespace Undefined: all namespaces. */
+  constructor(store: ObjectStore<T>, namespace?: string) {
+    this.#store = store;
+    this.#namespace = namespace;
+    this.#seen = store.isEmpty(namespace) ? undefined : new Set();
+  }
+
+  put(object: Stored<T>): void {
+    this.#store.put(object, listed);
+    this.#seen?.add(object.metadata.uid);
+  }
+
+  /** A streamed list may include deletions that happened while it was streamed. */
+  remove(object: Stored<T>): void {
+    this.#store.remove(object, listed);
+  }
+
+  /** The list is complete. */
+  finish(): void {
+    const seen = this.#seen;
+    if (seen === undefined) return;
+    const gone: Stored<T>[] = [];
+    for (const object of this.#store.objects(this.#namespace)) if (!seen.has(object.metadata.uid)) gone.push(object);
+    for (const object of gone) this.#store.remove(object, listed);
   }
 }

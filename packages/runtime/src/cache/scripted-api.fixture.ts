@@ -1,11 +1,24 @@
-// For tests only: an API of a few objects in memory, whose watches misbehave on command. Faults of the wire (resets,
-// truncated lines, silence) are tested against a real API server through a proxy; here are sequences that no proxy can
-// produce on demand: events twice, events never, history lost between two given calls.
-
-import type { Client, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../client/client.ts";
-import { ApiError, ExpiredError, ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
+// For tests only: an in-memory API with a few objects and scripted watch faults. Network faults (resets, truncated lines, silence) are
+// tested against a real API server through a proxy. This API produces what a proxy cannot: duplicate events, missing events, and
+// history lost between two given requests.
+import type { Client, ListOptions, ObjectList, ScanOptions, WatchEvent, WatchOptions } from "../client/client.ts";
+import {
+  ApiError,
+  BrokenStreamError,
+  ExpiredError,
+  ForbiddenError,
+  IdleWatchError,
+  InvalidError,
+  NotFoundError,
+  TimeoutError,
+} from "../client/errors.ts";
+import { idleWatchdog } from "../client/watch.ts";
 import { anySignal } from "../concurrency/abort.ts";
+import { type Clock, silentLogger } from "../concurrency/environment.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type Stored } from "../objects/object.ts";
+import { Cache, type CacheOptions } from "./cache.ts";
 
 interface Told {
   readonly version: number;
@@ -16,13 +29,13 @@ interface Told {
 interface OpenWatch {
   readonly plural: string;
   readonly namespace: string | undefined;
-  /** Nothing is told before this, as real servers have it: also if they are not there yet. */
+  /** Sends no event before this version, even if the server has not reached it yet, as real servers do. */
   readonly from: number;
   push(event: WatchEvent<KubernetesObject>): void;
   end(error?: unknown): void;
 }
 
-/** The refusal that a status code stands for. */
+/** The API error of a status code. */
 export function refusal(status: number, reason = "Test"): ApiError {
   const what = { attempt: "test", status, reason, message: "scripted" };
   if (status === 403) return new ForbiddenError(what);
@@ -34,13 +47,13 @@ export function refusal(status: number, reason = "Test"): ApiError {
 export class ScriptedApi implements Pick<Client, "list" | "watch"> {
   /** Whether lists can be streamed as events. */
   streams = true;
-  /** What changes is told to no watch, now or later: of all kinds (true), or of these ("pods"). */
+  /** Watches never receive changes of all kinds (true), or of these ("pods"). */
   muted: boolean | string = false;
-  /** The versions before this one are forgotten: resuming from them is answered with 410. */
+  /** Resuming from an older version fails with 410 Gone. */
   historyFrom = 0;
-  /** Answers a call with an error instead. */
+  /** Makes a request fail with an error. */
   refuse: (call: string) => Error | undefined = () => undefined;
-  /** What was asked: "stream pods", "list pods", "list pods metadata.name=a", "watch pods from 3", "compare pods" (a list of one). */
+  /** The requests so far: "stream pods", "list pods", "list pods metadata.name=a", "watch pods from 3", "compare pods" (a list of one). */
   readonly calls: string[] = [];
   /** The time limits that watches were opened with. */
   readonly timeouts: (number | undefined)[] = [];
@@ -84,7 +97,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     return this.#of(kind).get(keyOf(ref)) as Stored<T> | undefined;
   }
 
-  /** Everything as it is now; calling the answer puts it back. */
+  /** Takes a backup. Call the returned function to restore it. */
   backUp(): () => void {
     const version = this.#version;
     const objects = [...this.#objects].map(([plural, each]) => [plural, new Map(each)] as const);
@@ -96,7 +109,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     };
   }
 
-  /** Says this to every open watch of the kind, true or not. */
+  /** Sends this event to every open watch of the kind, without changing any object. */
   say(kind: Kind, event: WatchEvent<KubernetesObject>): void {
     for (const watch of this.#watches) if (watch.plural === kind.plural) watch.push(event);
   }
@@ -105,7 +118,7 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
     this.say(kind, { type: "BOOKMARK", resourceVersion: this.version, initialEventsEnd: false });
   }
 
-  /** Ends every open watch: as the server does in peace, or with an error. */
+  /** Ends every open watch, normally or with an error. */
   cutWatches(error?: unknown): void {
     for (const watch of [...this.#watches]) watch.end(error);
   }
@@ -204,4 +217,109 @@ export class ScriptedApi implements Pick<Client, "list" | "watch"> {
       this.#watches = this.#watches.filter((other) => other !== watch);
     }
   }
+}
+
+// A connection to a scripted API with faults that raise no error: requests or responses disappear. The client's timeouts run on a
+// manual clock, so that hours pass in a moment.
+
+/** "half-open": nothing passes, in either direction. "silent": watches are accepted, but no event arrives. */
+type Fault = "none" | "half-open" | "silent";
+
+interface Line {
+  dead: boolean;
+}
+
+export class FaultyConnection implements Pick<Client, "list" | "watch" | "scan"> {
+  /** Cuts a watch that was idle for this long, as load balancers do. */
+  cutsIdleAfterMs = Number.POSITIVE_INFINITY;
+  /** The number of requests, including those without a response. */
+  asked = 0;
+  readonly #api: ScriptedApi;
+  readonly #clock: Clock;
+  readonly #lines = new Set<Line>();
+  #fault: Fault = "none";
+
+  constructor(api: ScriptedApi, clock: Clock) {
+    this.#api = api;
+    this.#clock = clock;
+  }
+
+  /** Broken connections stay broken: only new requests work after the fault has ended. */
+  set fault(fault: Fault) {
+    this.#fault = fault;
+    if (fault === "half-open") for (const line of this.#lines) line.dead = true;
+  }
+
+  async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
+    this.asked += 1;
+    if (this.#fault === "half-open") await this.#unanswered(options);
+    return this.#api.list(kind, options);
+  }
+
+  async scan<T extends KubernetesObject>(kind: Kind<T>, take: (object: Stored<T>) => void, options: ScanOptions<T> = {}) {
+    const { namespace, timeoutMs, signal, project = (object) => object } = options;
+    const { items, metadata } = await this.list(kind, { namespace, timeoutMs, signal });
+    for (const object of items) take(project(object));
+    return metadata;
+  }
+
+  async *watch<T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions<T> = {}): AsyncGenerator<WatchEvent<T>, void> {
+    this.asked += 1;
+    if (this.#fault === "half-open") await this.#unanswered(options);
+    const line: Line = { dead: this.#fault === "silent" };
+    this.#lines.add(line);
+    using idle = idleWatchdog(this.#clock, options.idleMs ?? 120_000, "watch");
+    using balancer = idleWatchdog(this.#clock, this.cutsIdleAfterMs, "watch");
+    const polite = new AbortController();
+    const cancel = this.#clock.after((options.timeoutSeconds ?? 300) * 1_000, () => line.dead || polite.abort());
+    using signal = anySignal([options.signal, idle.signal, balancer.signal, polite.signal]);
+    try {
+      for await (const event of this.#api.watch(kind, { ...options, signal: signal.signal })) {
+        if (line.dead) continue;
+        for (const watchdog of [idle, balancer]) watchdog.listen();
+        yield event;
+      }
+    } catch (error) {
+      if (polite.signal.aborted) return;
+      if (idle.signal.aborted) throw new IdleWatchError("nothing came");
+      throw balancer.signal.aborted ? new BrokenStreamError("cut by the load balancer") : error;
+    } finally {
+      cancel();
+      this.#lines.delete(line);
+    }
+  }
+
+  async #unanswered({ timeoutMs = 30_000, signal }: Pick<ListOptions, "timeoutMs" | "signal">): Promise<never> {
+    await this.#clock.sleep(timeoutMs, signal);
+    throw new TimeoutError("no answer", { outcome: "unknown" });
+  }
+}
+
+export const ref = (name: string, namespace = "home") => ({ namespace, name });
+export const config = (name: string, data: Record<string, string> = {}, namespace = "home"): ConfigMap => ({
+  metadata: ref(name, namespace),
+  data,
+});
+
+/** A started cache of ConfigMaps on a manual clock, and its scripted API. */
+export function following(more: Partial<CacheOptions<ConfigMap>> = {}) {
+  const api = new ScriptedApi();
+  const environment = manualEnvironment();
+  const cache = new Cache<ConfigMap>({
+    client: api,
+    kind: ConfigMap,
+    namespaces: "all",
+    environment,
+    log: silentLogger,
+    ...more,
+  });
+  const changes: string[] = [];
+  cache.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}`));
+  const names = () => [...cache.objects()].map(({ metadata }) => metadata.name).sort();
+  const { clock } = environment;
+  const start = async () => {
+    cache.start();
+    await clock.advance(0);
+  };
+  return { api, cache, changes, names, clock, start, [Symbol.asyncDispose]: () => cache.stop() };
 }

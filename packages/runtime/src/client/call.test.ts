@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { clientAnswering } from "../testing/answers.ts";
+import { manualEnvironment } from "../concurrency/manual-clock.ts";
+import { Lease } from "../objects/kinds/access.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { clientAnswering } from "../testing/loopback.ts";
+import { type Attempt, delayAfterAnswer, delayAfterError, makeLanes, maxAttempts } from "./call.ts";
+import type { CallReport } from "./client.ts";
 import * as errors from "./errors.ts";
-import { evict } from "./evict.ts";
-import type { CallReport } from "./observer.ts";
+import { TimeoutError, TransportError } from "./errors.ts";
+import { evict } from "./verbs.ts";
 
 const web = { namespace: "default", name: "web" };
 const configMap = { metadata: web };
@@ -168,4 +171,83 @@ describe("what the observer hears", () => {
     await client.get(Pod, web);
     expect(heard).toEqual(['unknown field "spec.x"', "v1beta1 is deprecated"]);
   });
+});
+
+const attempt = (method: Attempt["method"], over: Partial<Attempt> = {}): Attempt => ({
+  method,
+  number: 1,
+  busyIsAnswer: false,
+  ...over,
+});
+const random = () => 0;
+
+describe("after an answer", () => {
+  const after = (a: Attempt, status: number, retryAfterSeconds?: number) =>
+    delayAfterAnswer(a, { status, retryAfterSeconds }, random);
+
+  it.each([
+    { name: "a busy server gets a read again", a: attempt("GET"), status: 429, again: true },
+    { name: "a busy server gets a write again: it was turned away at the door", a: attempt("POST"), status: 429, again: true },
+    {
+      name: "an eviction that a budget forbids is the caller's to hear",
+      a: attempt("POST", { busyIsAnswer: true }),
+      status: 429,
+      again: false,
+    },
+    { name: "a broken server gets a read again", a: attempt("GET"), status: 500, again: true },
+    { name: "a broken gateway gets a read again", a: attempt("GET"), status: 502, again: true },
+    { name: "a server that is away gets a read again", a: attempt("GET"), status: 503, again: true },
+    { name: "a gateway that waited too long gets a read again", a: attempt("GET"), status: 504, again: true },
+    { name: "a write that failed inside may have been committed", a: attempt("PUT"), status: 500, again: false },
+    { name: "a write that timed out inside may have been committed", a: attempt("PATCH"), status: 504, again: false },
+    { name: "a conflict is a decision", a: attempt("GET"), status: 409, again: false },
+    { name: "enough is enough", a: attempt("GET", { number: maxAttempts }), status: 429, again: false },
+  ])("$name", ({ a, status, again }) => expect(after(a, status) !== undefined).toBe(again));
+
+  it("waits at least as long as the server asks, and longer each time on its own", () => {
+    expect(after(attempt("GET"), 429, 30)).toBe(30_000);
+    expect([1, 2, 3].map((number) => after(attempt("GET", { number }), 503))).toEqual([200, 400, 800]);
+  });
+});
+
+describe("after no answer", () => {
+  const lost = new TransportError("lost", { outcome: "unknown" });
+  const refused = new TransportError("refused", { outcome: "not-sent" });
+  const late = new TimeoutError("late", { outcome: "unknown" });
+
+  it.each([
+    { name: "a read goes out again", a: attempt("GET"), error: lost, again: true },
+    { name: "a write that may have arrived does not", a: attempt("DELETE"), error: lost, again: false },
+    { name: "a write that surely did not arrive does", a: attempt("DELETE"), error: refused, again: true },
+    { name: "time that is up is up", a: attempt("GET"), error: late, again: false },
+    { name: "an error of our own is not the network's", a: attempt("GET"), error: new TypeError("oops"), again: false },
+    { name: "enough is enough", a: attempt("GET", { number: maxAttempts }), error: lost, again: false },
+  ])("$name", ({ a, error, again }) => expect(delayAfterError(a, error, random) !== undefined).toBe(again));
+});
+
+const usual = { request: { method: "GET", path: "/api/v1/pods" }, options: {} } as const;
+const urgent = { ...usual, options: { priority: "high" } } as const;
+const lease = { ...usual, request: { method: "GET", path: "/apis/coordination.k8s.io/v1/leases" } } as const;
+
+it.each([
+  { name: "usual calls", call: usual, lane: "normal", burst: 30, perSecond: 20 },
+  { name: "urgent calls", call: urgent, lane: "high", burst: 20, perSecond: 10 },
+  { name: "calls about Leases", call: lease, lane: "high", burst: 20, perSecond: 10 },
+])("$name go out $burst at once and $perSecond a second, and who had to wait is told of", async ({ call, ...row }) => {
+  const environment = manualEnvironment();
+  const throttled: object[] = [];
+  const lanes = makeLanes({ environment, observer: { throttled: (wait) => throttled.push(wait) } });
+  let taken = 0;
+  for (let at = 0; at < 100; at += 1)
+    lanes
+      .of(call)
+      .take(new AbortController().signal)
+      .then(() => {
+        taken += 1;
+      });
+  await environment.clock.advance(0);
+  expect([taken, throttled]).toEqual([row.burst, []]);
+  await environment.clock.advance(1_000);
+  expect(taken).toBe(row.burst + row.perSecond);
+  expect(throttled[0]).toEqual({ lane: row.lane, waitedMs: 1_000 / row.perSecond });
 });

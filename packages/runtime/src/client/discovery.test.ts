@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { Deployment } from "../objects/kinds/apps.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
 import { dynamicKind } from "../objects/kinds/kind.ts";
-import { clientAnswering } from "../testing/answers.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { Deployment } from "../objects/kinds/workloads.ts";
+import { clientAnswering } from "../testing/loopback.ts";
 import * as errors from "./errors.ts";
 import type { TransportRequest } from "./transport/transport.ts";
 

@@ -1,15 +1,15 @@
-// What this server can do. Ask instead of guessing from the version: a feature may be on, off, or backported.
+// API discovery. Check for features here instead of deriving them from the version: a feature can be enabled, disabled or backported.
 //
-// Answers are kept per group and version for some minutes, because a server is upgraded now and then; a "no" is kept only
-// for seconds, because a CRD that is missing is usually about to be installed.
+// Responses are cached per group and version for some minutes, because servers are upgraded. A negative result is cached for seconds
+// only, because a missing CRD is usually about to be installed.
 import { abortable } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
 import { dynamicKind, groupAndVersion } from "../objects/kinds/kind.ts";
 import type { Kind } from "../objects/object.ts";
-import { objectIn } from "./answer.ts";
 import type { Caller } from "./call.ts";
 import { NotFoundError } from "./errors.ts";
-import { groupVersionPath } from "./path.ts";
+import { objectIn } from "./response.ts";
+import { groupVersionPath } from "./verbs.ts";
 
 const keepMs = 300_000;
 const keepMissingMs = 5000;
@@ -17,28 +17,28 @@ const keepMissingMs = 5000;
 export interface ServerVersion {
   readonly major: number;
   readonly minor: number;
-  /** Like "v1.37.1". */
+  /** For example "v1.37.1". */
   readonly gitVersion: string;
 }
 
-/** The question is shared by all who ask at the same time, so it has the client's own deadline; a signal ends the waiting. */
+/** Concurrent callers share one request with the client's default timeout; the signal only stops waiting for it. */
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Discovery {
-  /** Does the server know this kind, in this version? */
+  /** Whether the server serves this kind in this version. */
   serves(kind: Kind, options?: AskOptions): Promise<boolean>;
-  /** Has the kind this subresource here? `hasSubresource(Pod, "resize")` */
+  /** Whether the server serves this subresource of the kind: `hasSubresource(Pod, "resize")`. */
   hasSubresource(kind: Kind, subresource: string, options?: AskOptions): Promise<boolean>;
-  /** The kind with this spelling ("apps/v1", "Deployment"), as the server has it; undefined if it has none. */
+  /** The kind for an apiVersion and kind ("apps/v1", "Deployment"); undefined if the server does not serve it. */
   kindOf(type: { readonly apiVersion: string; readonly kind: string }, options?: AskOptions): Promise<Kind | undefined>;
   version(options?: AskOptions): Promise<ServerVersion>;
-  /** Ask the server again, for example after installing a CRD. */
+  /** Clears the cache, for example after installing a CRD. */
   forget(): void;
 }
 
-/** One line of a discovery document; a subresource has a name like "pods/resize". */
+/** An entry of a discovery document; a subresource has a name like "pods/resize". */
 interface ApiResource {
   readonly name: string;
   readonly kind: string;
@@ -54,7 +54,7 @@ interface Answer<T> {
 export function makeDiscovery(caller: Caller, clock: Clock): Discovery {
   const answers = new Map<string, Answer<unknown>>();
 
-  /** The answer of a path, asked for once however many want it at once. A failure is nobody's answer. */
+  /** The response for a path. Concurrent callers share one request. Failures are not cached. */
   const ask = <T>(path: string, { signal }: AskOptions): Promise<T | undefined> => {
     const known = answers.get(path);
     if (known !== undefined && clock.monotonic() < known.until) return abortable(known.value as Promise<T | undefined>, signal);
@@ -107,6 +107,6 @@ interface RawVersion {
 }
 
 function versionIn({ major = "", minor = "", gitVersion = "" }: RawVersion = {}): ServerVersion {
-  // Some providers write "27+".
+  // Some providers return "27+".
   return { major: Number.parseInt(major, 10) || 0, minor: Number.parseInt(minor, 10) || 0, gitVersion };
 }

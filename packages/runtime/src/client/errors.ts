@@ -1,43 +1,43 @@
-// Every way a call can go wrong, once. The class says what a caller may do about it, the stable `code` is for logs and
-// metrics, the message says what was attempted, what came back and what to do.
+// All errors of the client. The class tells the caller how to react, the stable `code` is for logs and metrics, and the message says
+// what was attempted, what the result was and what to do.
 //
 //     ClientError
-//     ├─ ConfigError           the kubeconfig or service account is unusable; nothing was sent
-//     ├─ ApiError              the server answered, and the answer is no
+//     ├─ ConfigError           the kubeconfig or service account is invalid; nothing was sent
+//     ├─ ApiError              the server rejected the request
 //     │  ├─ UnauthorizedError  ForbiddenError  NotFoundError  ConflictError  AlreadyExistsError  InvalidError
 //     │  └─ ExpiredError  TooManyRequestsError  InternalError  UnavailableError  ServerTimeoutError
-//     ├─ AnswerError           something answered that does not speak Kubernetes
-//     └─ TransportError        there was no answer; a write may have been committed all the same (`outcome`)
-//        ├─ TimeoutError       not within the time the caller gave
+//     ├─ AnswerError           the response does not come from a Kubernetes API server
+//     └─ TransportError        there was no response; a write may still be committed (`outcome`)
+//        ├─ TimeoutError       no response before the caller's deadline
 //        ├─ BrokenStreamError  a watch ended in the middle of an event
-//        └─ IdleWatchError     a watch said nothing for too long
+//        └─ IdleWatchError     a watch received no data for too long
 //
-// Credentials never reach a message: nothing here is ever given one.
+// No message contains credentials: this code never receives any.
 
-/** Anything the client throws on purpose. */
+/** The base class of all errors that the client throws on purpose. */
 export abstract class ClientError extends Error {
-  /** Stable: safe to match on, to log and to count. */
+  /** Stable: safe to compare, log and count. */
   abstract readonly code: string;
   override get name(): string {
     return this.constructor.name;
   }
 }
 
-/** How to reach the cluster could not be found out. Retrying does not help; correcting the file or environment does. */
+/** The connection configuration is missing or invalid. Do not retry; correct the file or the environment. */
 export class ConfigError extends ClientError {
   readonly code = "CLIENT_CONFIG";
 }
 
-/** One of the reasons a server gives for a refusal, usually one per field. */
+/** One of the server's reasons for rejecting a request, usually one per field. */
 export interface Cause {
-  /** Like `FieldValueInvalid`, or `DisruptionBudget` on a refused eviction. */
+  /** For example `FieldValueInvalid`, or `DisruptionBudget` for a rejected eviction. */
   readonly reason?: string;
   readonly message?: string;
-  /** Like `spec.containers[0].image`. */
+  /** For example `spec.containers[0].image`. */
   readonly field?: string;
 }
 
-/** What the object of a refusal was, in the server's words. */
+/** The object of a rejected request, from the server's Status. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -48,26 +48,29 @@ export interface StatusDetails {
 }
 
 export interface Refusal {
-  /** What the caller wanted: "create Pod default/web". */
+  /** The call: "create Pod default/web". */
   readonly attempt: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The server's word for it, like `AlreadyExists`; may be empty. */
+  /** The server's reason, for example `AlreadyExists`; may be empty. */
   readonly reason: string;
-  /** The server's sentence. */
+  /** The server's message. */
   readonly message: string;
   readonly details?: StatusDetails | undefined;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The server understood the call and refused it. */
+/** The server rejected the request. */
 export class ApiError extends ClientError {
   readonly code: string = "API_ERROR";
   readonly status: number;
   readonly reason: string;
+  /** The server's own message. For people only: it differs between versions and kinds, so do not base decisions on it. */
+  readonly serverMessage: string;
   readonly details: StatusDetails;
+  /** Machine-readable causes, if the server sent any: `reason` and `field` of each. */
   readonly causes: readonly Cause[];
-  /** Seconds after which the server would like to be asked again. */
+  /** Seconds after which the server asks to retry. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(refusal: Refusal, remedy = "") {
@@ -75,18 +78,19 @@ export class ApiError extends ClientError {
     super(`${attempt}: the server answered ${status}${reason && ` ${reason}`}: ${message}${remedy && ` → ${remedy}`}`);
     this.status = status;
     this.reason = reason;
+    this.serverMessage = message;
     this.details = refusal.details ?? {};
     this.causes = this.details.causes ?? [];
     this.retryAfterSeconds = refusal.retryAfterSeconds ?? secondsIn(this.details.retryAfterSeconds);
   }
 }
 
-/** Nobody but an API server has checked what stands in a Status, and not everything that answers is one. */
+/** A Status is not validated, and it may not come from an API server. */
 function secondsIn(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 ? value : undefined;
 }
 
-/** The server does not know who we are. The client has already tried fresh credentials once. */
+/** The server does not accept the credentials. The client has already retried once with new credentials. */
 export class UnauthorizedError extends ApiError {
   override readonly code = "API_UNAUTHORIZED";
   constructor(refusal: Refusal) {
@@ -94,65 +98,65 @@ export class UnauthorizedError extends ApiError {
   }
 }
 
-/** The server knows us and says no: RBAC, admission, quota. Repeating it changes nothing until somebody changes something. */
+/** RBAC, admission or a quota forbids the request. Do not retry until the configuration changes. */
 export class ForbiddenError extends ApiError {
   override readonly code = "API_FORBIDDEN";
 }
 
-/** There is no such object, or no such kind of object. */
+/** The object, or its kind, does not exist. */
 export class NotFoundError extends ApiError {
   override readonly code = "API_NOT_FOUND";
 }
 
-/** The object changed between our read and our write. The next reconcile reads afresh, so a plain retry is right. */
+/** The object changed between read and write. Retry: the next reconcile reads the current state. */
 export class ConflictError extends ApiError {
   override readonly code = "API_CONFLICT";
 }
 
-/** Somebody, perhaps an earlier attempt of ours, has created it already. */
+/** The object already exists, possibly from an earlier attempt. */
 export class AlreadyExistsError extends ApiError {
   override readonly code = "API_ALREADY_EXISTS";
 }
 
-/** The object itself is wrong; `causes` names the fields. It will not become right by sending it again. */
+/** The object is invalid; `causes` names the fields. Do not retry without changing the object. */
 export class InvalidError extends ApiError {
   override readonly code = "API_INVALID";
 }
 
-/** The history we asked to continue from is gone: list again and start from there. */
+/** The requested resourceVersion or continue token has expired: list again. */
 export class ExpiredError extends ApiError {
   override readonly code = "API_EXPIRED";
 }
 
-/** The server is busy, or a disruption budget forbids an eviction. Later, not now; see `retryAfterSeconds`. */
+/** The server is overloaded, or a disruption budget forbids an eviction. Retry later; see `retryAfterSeconds`. */
 export class TooManyRequestsError extends ApiError {
   override readonly code = "API_TOO_MANY_REQUESTS";
 }
 
-/** The server failed in the middle. Whether a write was committed is unknown. */
+/** The server failed while processing the request. Whether a write was committed is unknown. */
 export class InternalError extends ApiError {
   override readonly code = "API_INTERNAL";
 }
 
-/** The server, or what stands in front of it, is not ready. */
+/** The server, or a proxy in front of it, is not ready. */
 export class UnavailableError extends ApiError {
   override readonly code = "API_UNAVAILABLE";
 }
 
-/** The server gave up waiting for something behind it. Whether a write was committed is unknown. */
+/** The server timed out waiting for a backend. Whether a write was committed is unknown. */
 export class ServerTimeoutError extends ApiError {
   override readonly code = "API_SERVER_TIMEOUT";
 }
 
-/** An answer that is not Kubernetes: HTML of a login page, half a JSON document. */
+/** A response that does not come from a Kubernetes API server, such as an HTML login page or truncated JSON. */
 export class AnswerError extends ClientError {
   readonly code = "ANSWER_NOT_UNDERSTOOD";
 }
 
-/** "not-sent": the server surely never saw it. "unknown": it may have acted on it; read before assuming anything. */
+/** "not-sent": the server certainly did not receive the request. "unknown": it may have processed it; read before you retry. */
 export type Outcome = "not-sent" | "unknown";
 
-/** No answer came. */
+/** There was no response. */
 export class TransportError extends ClientError {
   readonly code: string = "TRANSPORT_FAILED";
   readonly outcome: Outcome;
@@ -162,12 +166,12 @@ export class TransportError extends ClientError {
   }
 }
 
-/** No answer came in the time allowed. */
+/** There was no response before the deadline. */
 export class TimeoutError extends TransportError {
   override readonly code = "TRANSPORT_TIMEOUT";
 }
 
-/** A watch was cut off in the middle: everything before was delivered, nothing of the rest was. Watch again. */
+/** A watch was cut off. All earlier events were delivered. Watch again. */
 export class BrokenStreamError extends TransportError {
   override readonly code = "WATCH_BROKEN";
   constructor(message: string, cause?: unknown) {
@@ -175,7 +179,7 @@ export class BrokenStreamError extends TransportError {
   }
 }
 
-/** Not even a bookmark for longer than `idleMs`: the connection is probably dead without anyone having said so. */
+/** No event and no bookmark for longer than `idleMs`: the connection is probably dead. */
 export class IdleWatchError extends TransportError {
   override readonly code = "WATCH_IDLE";
   constructor(message: string, cause?: unknown) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { clientAnswering } from "../testing/answers.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { clientAnswering } from "../testing/loopback.ts";
 import * as errors from "./errors.ts";
 import { describeCall } from "./journal.ts";
 

@@ -1,10 +1,9 @@
-// A transport that remembers. Tests put it between a client and whatever is below and ask afterwards what was really
-// said: how many writes, to what, in which order; "the steady world costs nothing" is a question about this record.
-// It can also spoil calls on the way: a crash or a lost answer at any write is how promises C1 and C2 are tried.
+// A transport that records calls. Tests put it between a client and another transport to check which requests were sent, to what and
+// in which order. It can also inject faults: tests of C1 and C2 (docs/invariants.md) crash or lose the response at any write.
 import type { Clock } from "../concurrency/environment.ts";
 import { TransportError } from "./errors.ts";
 import type { Transport, TransportRequest, TransportResponse } from "./transport/transport.ts";
-import { LineSplitter } from "./watch/lines.ts";
+import { LineSplitter } from "./watch.ts";
 
 export interface JournalEntry {
   /** 1 for the first call. */
@@ -14,17 +13,17 @@ export interface JournalEntry {
   readonly method: TransportRequest["method"];
   readonly path: string;
   readonly query: NonNullable<TransportRequest["query"]>;
-  /** What was sent, parsed. */
+  /** The parsed request body. */
   readonly body: unknown;
   /** Whether it is a watch. */
   readonly stream: boolean;
-  /** Undefined while it is under way, and if no answer came. */
+  /** Undefined while the call is in progress, and if there was no response. */
   status?: number;
-  /** Why no answer came. */
+  /** Why there was no response. */
   error?: string;
 }
 
-/** One event of a watch, as it passed. */
+/** One event of a watch. */
 export interface JournalEvent {
   /** The number of the call that opened the watch. */
   readonly call: number;
@@ -34,27 +33,27 @@ export interface JournalEvent {
   readonly resourceVersion: string;
 }
 
-/** How to spoil a call. */
+/** How a call fails. */
 export type CallFault =
-  /** The server never sees it, and the client knows that. */
+  /** The server does not receive the call, and the client knows. */
   | { readonly kind: "refuse" }
-  /** The server never sees it, but the client cannot know. */
+  /** The server does not receive the call, but the client cannot know. */
   | { readonly kind: "vanish" }
-  /** The server acts on it; the answer is lost. */
+  /** The server processes the call; the response is lost. */
   | { readonly kind: "lose" }
-  /** Somebody answers in the server's place. */
+  /** The call gets this response instead of the server's. */
   | { readonly kind: "answer"; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
 
 export interface JournalOptions {
   readonly clock: Clock;
-  /** Asked before each call. */
+  /** Called before each call. */
   readonly fault?: ((call: JournalEntry) => CallFault | undefined) | undefined;
 }
 
 export class Journal implements Transport {
   readonly calls: JournalEntry[] = [];
   readonly events: JournalEvent[] = [];
-  /** May be changed at any time. */
+  /** Can be changed at any time. */
   fault: JournalOptions["fault"];
   readonly #transport: Transport;
   readonly #clock: Clock;
@@ -66,12 +65,12 @@ export class Journal implements Transport {
     this.fault = fault;
   }
 
-  /** The calls that wanted to change something. */
+  /** The calls that write. */
   get writes(): readonly JournalEntry[] {
     return this.calls.filter(({ method }) => method !== "GET");
   }
 
-  /** Starts a new page. Numbers go on. */
+  /** Removes all entries. Numbers continue. */
   clear(): void {
     this.calls.length = 0;
     this.events.length = 0;
@@ -121,7 +120,7 @@ export class Journal implements Transport {
   }
 }
 
-/** A line as a person or an assertion wants to read it: `PATCH /api/v1/… → 200`. */
+/** A readable form of a call: `PATCH /api/v1/… → 200`. */
 export function describeCall({ method, path, status, error }: JournalEntry): string {
   return `${method} ${path} → ${status ?? error ?? "…"}`;
 }

@@ -1,12 +1,12 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { abortable, anySignal, DeadlineExceededError, timeoutSignal } from "./abort.ts";
+import { abortable, anySignal, DeadlineExceededError, isForeseen, timeoutSignal } from "./abort.ts";
 import { manualClock } from "./manual-clock.ts";
 
 const listenersOf = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
 
 describe("anySignal", () => {
-  it("aborts with the reason of the first that does, and lets go of the others", () => {
+  it("aborts with the reason of the first signal that aborts and removes its listeners from the others", () => {
     const [a, b] = [new AbortController(), new AbortController()];
     using any = anySignal([a.signal, undefined, b.signal]);
     expect(any.signal.aborted).toBe(false);
@@ -16,12 +16,12 @@ describe("anySignal", () => {
     expect(listenersOf(a.signal)).toBe(0);
   });
 
-  it("is aborted from the start if one of them was", () => {
+  it("is aborted from the start if one of the signals is", () => {
     using any = anySignal([new AbortController().signal, AbortSignal.abort("long ago")]);
     expect(any.signal.reason).toBe("long ago");
   });
 
-  it("leaves nothing behind on a signal that lives on", () => {
+  it("leaves no listener on a long-lived signal", () => {
     const process = new AbortController();
     {
       using _any = anySignal([process.signal]);
@@ -32,7 +32,7 @@ describe("anySignal", () => {
 });
 
 describe("timeoutSignal", () => {
-  it("aborts when the time is over on our clock, saying what took too long", async () => {
+  it("aborts after the timeout on the given clock with an error that names the operation", async () => {
     const clock = manualClock();
     using limit = timeoutSignal({ clock, timeoutMs: 30_000, what: "reconcile of default/web" });
     await clock.advance(29_999);
@@ -45,14 +45,14 @@ describe("timeoutSignal", () => {
     });
   });
 
-  it("aborts with the outer signal if that comes first", () => {
+  it("aborts with the outer signal's reason if that aborts first", () => {
     const outer = new AbortController();
     using limit = timeoutSignal({ clock: manualClock(), timeoutMs: 1, signal: outer.signal, what: "it" });
     outer.abort("shutting down");
     expect(limit.signal.reason).toBe("shutting down");
   });
 
-  it("leaves no timer and no listener behind", () => {
+  it("leaves no timer and no listener after it is disposed", () => {
     const clock = manualClock();
     const outer = new AbortController();
     timeoutSignal({ clock, timeoutMs: 1, signal: outer.signal, what: "it" })[Symbol.dispose]();
@@ -61,21 +61,32 @@ describe("timeoutSignal", () => {
 });
 
 describe("abortable", () => {
-  it("gives the result, and leaves no listener", async () => {
+  it("resolves with the result and leaves no listener", async () => {
     const { signal } = new AbortController();
     expect(await abortable(Promise.resolve(42), signal)).toBe(42);
     expect(await abortable(Promise.resolve(42), undefined)).toBe(42);
     expect(listenersOf(signal)).toBe(0);
   });
 
-  it("rejects as soon as the signal aborts, though the work never ends", async () => {
+  it("rejects as soon as the signal aborts, even if the operation never ends", async () => {
     const stop = new AbortController();
     const endless = abortable(new Promise(() => {}), stop.signal);
     stop.abort(new Error("enough"));
     await expect(endless).rejects.toThrow("enough");
   });
 
-  it("rejects at once with a signal that has aborted already, even if the result is there", async () => {
+  it("rejects immediately if the signal is already aborted, even if the result is available", async () => {
     await expect(abortable(Promise.resolve(1), AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });
 });
+
+const coded = (code: unknown) => Object.assign(new Error("…"), { code });
+
+it.each([
+  { name: "a DeadlineExceededError", error: new DeadlineExceededError("a call", 5), foreseen: true },
+  { name: "a system error (ENOENT)", error: coded("ENOENT"), foreseen: true },
+  { name: "a TypeError without a code", error: new TypeError("x is not a function"), foreseen: false },
+  { name: "a Node error with an ERR_ code", error: coded("ERR_INVALID_ARG_TYPE"), foreseen: false },
+  { name: "an error with a numeric code", error: coded(20), foreseen: false },
+  { name: "a value that is not an Error", error: "what?", foreseen: false },
+])("isForeseen returns $foreseen for $name", ({ error, foreseen }) => expect(isForeseen(error)).toBe(foreseen));

@@ -1,17 +1,16 @@
-// Signals that end when their owner does. `AbortSignal.any` and `AbortSignal.timeout` know neither our clock nor an end:
-// linked to a signal that lives as long as the process they leave something behind with every call, and a controller
-// makes millions of calls. These are disposable instead:
+// Abort signals with a defined end of use. `AbortSignal.any` and `AbortSignal.timeout` use the system clock and cannot be disposed:
+// each one linked to a signal that lives as long as the process leaks a listener, and a controller makes millions of calls.
 //
 //     using limit = timeoutSignal({ clock, timeoutMs: seconds(30), signal, what: "reconcile of default/web" });
 //     await work(limit.signal);
 import type { Clock } from "./environment.ts";
 
-/** A signal and the end of its use. Disposing of it removes its timer and listeners; it does not abort. */
+/** A signal and its cleanup. Disposing it removes its timer and listeners; it does not abort the signal. */
 export interface ScopedSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** Something took longer than it was allowed to. */
+/** An operation exceeded its timeout. */
 export class DeadlineExceededError extends Error {
   readonly code = "DEADLINE_EXCEEDED";
   override readonly name = "DeadlineExceededError";
@@ -23,7 +22,7 @@ export class DeadlineExceededError extends Error {
   }
 }
 
-/** Aborts as soon as one of the signals does, with the reason of that one. */
+/** Aborts as soon as one of the signals does, with that signal's reason. */
 export function anySignal(signals: readonly (AbortSignal | undefined)[]): ScopedSignal {
   const controller = new AbortController();
   const given = signals.filter((signal) => signal !== undefined);
@@ -46,15 +45,15 @@ export function anySignal(signals: readonly (AbortSignal | undefined)[]): Scoped
 export interface TimeoutOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Aborts with this one too, if it comes first. */
+  /** Also aborts when this signal does. */
   readonly signal?: AbortSignal | undefined;
-  /** What is being limited, for the message. */
+  /** The operation, for the error message. */
   readonly what: string;
 }
 
-/** Aborts with a DeadlineExceededError after a time on our clock, or with the given signal. */
+/** Aborts with a DeadlineExceededError after `timeoutMs` on the given clock, or when the given signal aborts. */
 export function timeoutSignal({ clock, timeoutMs, signal, what }: TimeoutOptions): ScopedSignal {
-  // One controller for both, by hand: every reconcile has one of these.
+  // One controller instead of `anySignal`: every reconcile creates one of these.
   const linked = new AbortController();
   const onAbort = () => linked.abort(signal?.reason);
   if (signal?.aborted) onAbort();
@@ -69,7 +68,7 @@ export function timeoutSignal({ clock, timeoutMs, signal, what }: TimeoutOptions
   };
 }
 
-/** The promise's result, or the signal's reason as soon as it aborts. What the promise does is not stopped by this. */
+/** Resolves with the promise, or rejects with the signal's reason as soon as it aborts. Does not stop the operation itself. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -81,4 +80,12 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | un
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/**
+ * Whether an error is an expected failure, with a stable `code` and a message that says what to do. System errors (ENOENT,
+ * ECONNREFUSED) count. Node's ERR_… codes do not, because they report a programming error, nor do errors without a code.
+ */
+export function isForeseen(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && !error.code.startsWith("ERR_");
 }

@@ -8,17 +8,17 @@ const never = () => 0;
 
 describe("delayFor", () => {
   const cases = [
-    { name: "starts with the initial delay", failures: 0, expected: 800 },
-    { name: "doubles", failures: 1, expected: 1_600 },
-    { name: "is still below the maximum after five", failures: 5, expected: 25_600 },
-    { name: "stops at the maximum", failures: 6, expected: 30_000 },
-    { name: "stays there when the power overflows", failures: 5_000, expected: 30_000 },
+    { name: "returns the initial delay before the first retry", failures: 0, expected: 800 },
+    { name: "doubles the delay with each failure", failures: 1, expected: 1_600 },
+    { name: "stays below the maximum after five failures", failures: 5, expected: 25_600 },
+    { name: "is capped at the maximum", failures: 6, expected: 30_000 },
+    { name: "is capped at the maximum when the power overflows", failures: 5_000, expected: 30_000 },
   ];
   it.each(cases)("$name", ({ failures, expected }) => expect(delayFor(failures, watch, never)).toBe(expected));
 
-  it("takes another factor", () => expect(delayFor(2, { ...watch, factor: 3 }, never)).toBe(7_200));
+  it("uses the given factor", () => expect(delayFor(2, { ...watch, factor: 3 }, never)).toBe(7_200));
 
-  it("stays between the bare delay and the bare delay plus jitter", () => {
+  it("stays between the delay and the delay plus jitter", () => {
     fc.assert(
       fc.property(fc.nat(2_000), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, chance) => {
         const bare = delayFor(failures, watch, never);
@@ -29,18 +29,18 @@ describe("delayFor", () => {
     );
   });
 
-  it("jitters by the fraction it is given", () => expect(jittered(100, 0.5, () => 0.5)).toBe(125));
+  it("adds jitter of up to the given fraction", () => expect(jittered(100, 0.5, () => 0.5)).toBe(125));
 });
 
 describe("Backoff", () => {
-  it("counts its failures and begins again after a reset", () => {
+  it("counts failures and restarts with the initial delay after a reset", () => {
     const backoff = new Backoff(watch, manualEnvironment());
     expect([backoff.next(), backoff.next(), backoff.failures]).toEqual([800, 1_600, 2]);
     backoff.reset();
     expect([backoff.failures, backoff.next()]).toEqual([0, 800]);
   });
 
-  it("begins again after two healthy minutes, counted from the end of its delay", async () => {
+  it("resets after resetAfterMs without a failure, counted from the end of the delay", async () => {
     const environment = manualEnvironment();
     const backoff = new Backoff(watch, environment);
     backoff.next();
@@ -50,7 +50,7 @@ describe("Backoff", () => {
     expect(backoff.next()).toBe(800);
   });
 
-  it("sleeps on the injected clock and ends with the signal", async () => {
+  it("sleeps on the given clock and rejects when the signal aborts", async () => {
     const environment = manualEnvironment();
     const backoff = new Backoff(watch, environment);
     let awake = false;

@@ -1,25 +1,24 @@
-// How long to wait before trying again: longer each time, never the same for everyone, and from the beginning once
-// things have gone well. Two forms: `delayFor`, a formula for those who count attempts themselves (the work queue, per
-// key), and `Backoff`, which counts for one thing that fails (a watch, a lease).
+// Exponential backoff with jitter. `delayFor` computes a delay for callers that count failures themselves (the work queue, per key).
+// `Backoff` counts the failures of one operation (a watch, a lease).
 import type { Environment } from "./environment.ts";
 
 export interface BackoffOptions {
   /** The first delay, before jitter. */
   readonly initialMs: number;
-  /** No delay is longer, before jitter. */
+  /** The longest delay, before jitter. */
   readonly maxMs: number;
-  /** Each delay is this many times the one before. @default 2 */
+  /** Each delay is this many times the previous one. @default 2 */
   readonly factor?: number;
-  /** Up to this fraction of the delay is added, at random, so that many who failed together do not return together. @default 0 */
+  /** Adds a random part of up to this fraction of the delay, so that clients that failed together do not retry together. @default 0 */
   readonly jitter?: number;
-  /** Start over after this long without a failure, counted from the end of the last delay. @default never */
+  /** Resets after this long without a failure, counted from the end of the last delay. @default never */
   readonly resetAfterMs?: number;
 }
 
 /**
- * The delay before attempt `failures + 1`.
+ * The delay before attempt `failures + 1`. For example, with an initial delay of 800 ms, factor 2 and a maximum of 30 s:
  *
- *     failures  initial 800 ms, factor 2, max 30 s
+ *     failures  delay
  *     0         800 ms
  *     1         1.6 s
  *     5         25.6 s
@@ -27,17 +26,17 @@ export interface BackoffOptions {
  */
 export function delayFor(failures: number, options: BackoffOptions, random: () => number): number {
   const { initialMs, maxMs, factor = 2, jitter = 0 } = options;
-  // The power overflows to Infinity after a thousand failures; the minimum brings it back.
+  // The power overflows to Infinity after about a thousand failures; Math.min handles that.
   const delayMs = Math.min(maxMs, initialMs * factor ** failures);
   return jittered(delayMs, jitter, random);
 }
 
-/** The same delay, longer by a random part of up to `fraction`. */
+/** The delay plus a random part of up to `fraction` of it. */
 export function jittered(delayMs: number, fraction: number, random: () => number): number {
   return delayMs * (1 + fraction * random());
 }
 
-/** Counts the failures of one thing. */
+/** Counts the failures of one operation. */
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #environment: Pick<Environment, "clock" | "random">;
@@ -49,12 +48,12 @@ export class Backoff {
     this.#environment = environment;
   }
 
-  /** Failures since the beginning or the last reset. */
+  /** Failures since the start or the last reset. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Notes a failure and says how long to wait. */
+  /** Records a failure and returns the delay before the next attempt. */
   next(): number {
     const { clock, random } = this.#environment;
     const { resetAfterMs = Number.POSITIVE_INFINITY } = this.#options;
@@ -65,12 +64,12 @@ export class Backoff {
     return delayMs;
   }
 
-  /** Notes a failure and waits. */
+  /** Records a failure and waits for the delay. */
   sleep(signal?: AbortSignal): Promise<void> {
     return this.#environment.clock.sleep(this.next(), signal);
   }
 
-  /** It works again: the next delay is the first one. */
+  /** Call on success: the next delay is the initial one. */
   reset(): void {
     this.#failures = 0;
     this.#lastDelayEnds = Number.POSITIVE_INFINITY;

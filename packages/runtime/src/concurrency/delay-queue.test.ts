@@ -11,7 +11,7 @@ function delayQueue() {
 }
 
 describe("delay queue", () => {
-  it("lets keys go when they are due, in order of time", async () => {
+  it("releases keys when they are due, in order of due time", async () => {
     const { clock, queue, due } = delayQueue();
     queue.put("late", 30, "x");
     queue.put("soon", 10, "x");
@@ -21,7 +21,7 @@ describe("delay queue", () => {
     expect(queue.size).toBe(1);
   });
 
-  it("keeps the earlier of two wishes for a key, with what came along with it", async () => {
+  it("keeps the earlier of two due times for a key, with its value", async () => {
     const { clock, queue, due } = delayQueue();
     queue.put("a", 20, "second thought");
     queue.put("a", 10, "earlier");
@@ -30,7 +30,7 @@ describe("delay queue", () => {
     expect(due).toEqual(["a=earlier@10"]);
   });
 
-  it("forgets a key that was taken out, and takes it again", async () => {
+  it("does not release a removed key, and accepts it again", async () => {
     const { clock, queue, due } = delayQueue();
     queue.put("a", 10, "first");
     queue.delete("a");
@@ -39,7 +39,7 @@ describe("delay queue", () => {
     expect(due).toEqual(["a=second@20"]);
   });
 
-  it("keeps its time though keys were put in and taken out a thousand times meanwhile", async () => {
+  it("keeps a due time while other keys are added and removed a thousand times", async () => {
     const { clock, queue, due } = delayQueue();
     queue.put("b", 5_000, "steady");
     for (let round = 0; round < 1_000; round += 1) {
@@ -51,7 +51,7 @@ describe("delay queue", () => {
     expect(due).toEqual(["a=last@4000", "b=steady@5000"]);
   });
 
-  it("sets one timer however many keys there are, and none once it is cleared", () => {
+  it("uses one timer for any number of keys, and none after clear", () => {
     const { clock, queue } = delayQueue();
     for (let at = 0; at < 100; at += 1) queue.put(`key ${at}`, 1_000 - at, "");
     expect(clock.pending).toBe(1);
@@ -61,7 +61,7 @@ describe("delay queue", () => {
     expect([queue.size, clock.pending]).toEqual([1, 1]);
   });
 
-  it("takes a key that is put in from within its own callback", async () => {
+  it("accepts a key that is added from its own callback", async () => {
     const clock = manualClock();
     const times: number[] = [];
     const queue = new DelayQueue<undefined>({
@@ -76,7 +76,7 @@ describe("delay queue", () => {
     expect(times).toEqual([10, 20, 30]);
   });
 
-  it("agrees with a plain list of wishes, whatever is put in and taken out", async () => {
+  it("matches a simple model for any sequence of puts and deletes", async () => {
     const key = fc.constantFrom("a", "b", "c");
     const operation = fc.oneof(
       fc.record({ put: key, delay: fc.integer({ min: 1, max: 50 }) }),

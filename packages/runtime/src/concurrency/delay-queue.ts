@@ -1,7 +1,8 @@
-// Keys that are due later. One timer for all of them, set to the earliest; a key is in here at most once, and of two
-// wishes for one key the earlier is kept.
+// Delays keys until they are due. One timer serves all keys and is set to the earliest. A key is in the queue at most once; if it is
+// added twice, the earlier due time wins.
+
+import { Heap } from "./collections.ts";
 import type { Cancel, Clock } from "./environment.ts";
-import { Heap } from "./heap.ts";
 
 interface Entry<V> {
   readonly key: string;
@@ -11,16 +12,16 @@ interface Entry<V> {
 
 export interface DelayQueueOptions<V> {
   readonly clock: Clock;
-  /** Called once for each key, when its time has come and it has left the queue. */
+  /** Called once per key, when it is due and no longer in the queue. */
   readonly onDue: (key: string, value: V) => void;
 }
 
-/** Holds keys back until they are due. */
+/** Holds keys until they are due. */
 export class DelayQueue<V> {
   readonly #clock: Clock;
   readonly #onDue: (key: string, value: V) => void;
   readonly #entries = new Map<string, Entry<V>>();
-  /** May hold entries that #entries has no more: they are skipped when they come up. */
+  /** May contain entries that are no longer in #entries; they are skipped. */
   readonly #byDue = new Heap<Entry<V>>((a, b) => a.due < b.due);
   #timer: { readonly due: number; readonly cancel: Cancel } | undefined;
 
@@ -33,7 +34,7 @@ export class DelayQueue<V> {
     return this.#entries.size;
   }
 
-  /** Puts a key in, unless it is in here and due no later. */
+  /** Adds a key, unless it is already in the queue with the same or an earlier due time. */
   put(key: string, delayMs: number, value: V): void {
     const entry = { key, due: this.#clock.monotonic() + delayMs, value };
     if ((this.#entries.get(key)?.due ?? Number.POSITIVE_INFINITY) <= entry.due) return;
@@ -43,9 +44,14 @@ export class DelayQueue<V> {
     this.#setTimer();
   }
 
-  /** Takes a key out; its time will not come. */
+  /** The value of a key; undefined if the key is not in the queue. */
+  get(key: string): V | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  /** Removes a key. */
   delete(key: string): void {
-    // The timer stays: at worst it wakes up for nothing once, which is cheaper than setting it again for each key.
+    // The timer stays: at worst it fires once without a due key, which is cheaper than resetting it for each key.
     this.#entries.delete(key);
   }
 
@@ -82,7 +88,7 @@ export class DelayQueue<V> {
     return undefined;
   }
 
-  // A key that is put off for hours and taken out every second would fill the heap with its past selves.
+  // A key that is added with a long delay and removed every second would otherwise fill the heap with outdated entries.
   #compact(): void {
     if (this.#byDue.size < 64 || this.#byDue.size < 2 * this.#entries.size) return;
     this.#byDue.clear();

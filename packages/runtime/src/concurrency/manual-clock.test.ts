@@ -10,7 +10,7 @@ describe("manual clock", () => {
     expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250]);
   });
 
-  it("runs due timers in order of time, then of setting, each at its own instant", async () => {
+  it("runs due timers in order of due time, then of creation, each at its own instant", async () => {
     const clock = manualClock();
     const fired: string[] = [];
     const note = (name: string) => () => fired.push(`${name}@${clock.monotonic()}`);
@@ -23,7 +23,7 @@ describe("manual clock", () => {
     expect([clock.pending, clock.nextDueIn]).toEqual([1, 1]);
   });
 
-  it("runs timers that are set on the way, if they fall due in time", async () => {
+  it("runs timers that are set while it advances, if they are due in time", async () => {
     const clock = manualClock();
     const fired: number[] = [];
     async function tick() {
@@ -37,7 +37,7 @@ describe("manual clock", () => {
     expect(fired).toEqual([10, 20, 30]);
   });
 
-  it("lets long chains of promises settle between two timers", async () => {
+  it("lets long promise chains settle between two timers", async () => {
     const clock = manualClock();
     const order: string[] = [];
     clock.after(1, async () => {
@@ -49,7 +49,7 @@ describe("manual clock", () => {
     expect(order).toEqual(["consequence of the first", "second"]);
   });
 
-  it("forgets cancelled timers", async () => {
+  it("does not fire canceled timers", async () => {
     const clock = manualClock();
     const cancel = clock.after(5, () => expect.unreachable());
     cancel();
@@ -58,7 +58,7 @@ describe("manual clock", () => {
     await clock.advance(10);
   });
 
-  it("ends a sleep with the reason of its signal and leaves no timer", async () => {
+  it("rejects a sleep with the signal's reason and leaves no timer", async () => {
     const clock = manualClock();
     const stop = new AbortController();
     const asleep = clock.sleep(1_000, stop.signal);
@@ -68,7 +68,7 @@ describe("manual clock", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("steps the wall clock without touching timers or ages", async () => {
+  it("steps the wall clock without affecting timers or monotonic time", async () => {
     const clock = manualClock({ now: 0 });
     let fired = false;
     clock.after(10, () => {
@@ -82,14 +82,14 @@ describe("manual clock", () => {
   });
 });
 
-describe("seeded chance", () => {
-  it("repeats for the same seed and differs for another", () => {
+describe("seeded random numbers", () => {
+  it("repeat for the same seed and differ for another", () => {
     const draw = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
     expect(draw(7)).toEqual(draw(7));
     expect(draw(7)).not.toEqual(draw(8));
   });
 
-  it("stays within [0, 1) and covers it", () => {
+  it("stay within [0, 1) and cover it", () => {
     const drawn = Array.from({ length: 10_000 }, seededRandom(3));
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...drawn)).toBeLessThan(1);
@@ -97,7 +97,7 @@ describe("seeded chance", () => {
     expect(tenths.size).toBe(10);
   });
 
-  it("makes valid, repeatable UUIDs", () => {
+  it("produce valid, repeatable UUIDs", () => {
     const [a, b] = [manualEnvironment({ seed: 5 }), manualEnvironment({ seed: 5 })];
     const first = a.uuid();
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

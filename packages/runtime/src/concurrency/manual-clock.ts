@@ -1,18 +1,18 @@
-// Time that stands still until a test moves it. `advance` runs the timers that fall due one by one, in order, and lets
-// every consequence play out before the next: what a machine does over an hour happens in a millisecond, the same way
-// each time. It reaches users by the testing door.
-import type { Cancel, Clock, Environment } from "./environment.ts";
-import { Heap } from "./heap.ts";
-import { sleepOn } from "./sleep.ts";
-import { settled } from "./system-environment.ts";
+// A clock for tests that stands still until the test advances it. `advance` runs due timers one by one, in order, and lets all
+// resulting work settle before the next, so an hour passes in milliseconds and every run is the same. Exported from
+// @memhog/runtime/testing.
 
-/** A clock whose time moves by `advance` only. */
+import { Heap } from "./collections.ts";
+import type { Cancel, Clock, Environment } from "./environment.ts";
+import { settled, sleepOn } from "./system-environment.ts";
+
+/** A clock that only `advance` moves. */
 export interface ManualClock extends Clock {
-  /** Moves time on, running on the way whatever falls due, earliest first; resolves when all of it has settled. */
+  /** Advances the time and runs all timers due until then, earliest first. Resolves when all resulting work has settled. */
   advance(milliseconds: number): Promise<void>;
-  /** Steps the wall clock alone, as NTP or an administrator does; timers and `monotonic` do not notice. */
+  /** Changes only the wall clock, as NTP or an administrator does; timers and `monotonic` are not affected. */
   stepWallClock(milliseconds: number): void;
-  /** Timers that have neither fired nor been cancelled. */
+  /** Timers that have neither fired nor been canceled. */
   readonly pending: number;
   /** Milliseconds until the next timer is due; undefined if there is none. */
   readonly nextDueIn: number | undefined;
@@ -24,17 +24,17 @@ export interface ManualClockOptions {
 }
 
 /**
- * A manual clock. It starts at the same instant in every test, and its `monotonic` at zero.
+ * A manual clock. Every one starts at the same instant, with `monotonic` at zero.
  *
  *     const clock = manualClock();
- *     const tea = clock.sleep(minutes(4));
- *     await clock.advance(minutes(4)); // tea is ready
+ *     const sleep = clock.sleep(minutes(4));
+ *     await clock.advance(minutes(4)); // sleep is resolved
  */
 export function manualClock(options: ManualClockOptions = {}): ManualClock {
   return new Manual(options.now ?? Date.UTC(2026, 0, 1));
 }
 
-/** A whole environment for tests: manual time, and chance that repeats itself for the same seed. */
+/** An environment for tests: a manual clock and seeded random numbers. */
 export function manualEnvironment(
   options: ManualClockOptions & { /** @default 1 */ readonly seed?: number } = {},
 ): Environment & { readonly clock: ManualClock } {
@@ -42,7 +42,7 @@ export function manualEnvironment(
   return { clock: manualClock(options), random, uuid: () => uuidFrom(random) };
 }
 
-/** Numbers in [0, 1) that look random and are the same for the same seed (the mulberry32 generator). */
+/** Pseudorandom numbers in [0, 1), the same for the same seed (the mulberry32 generator). */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -64,7 +64,7 @@ function uuidFrom(random: () => number): string {
 
 interface Timer {
   readonly due: number;
-  /** Timers of one instant fire in the order they were set. */
+  /** Timers due at the same instant fire in the order they were set. */
   readonly order: number;
   callback: (() => void) | undefined;
 }
@@ -119,7 +119,7 @@ class Manual implements ManualClock {
 
   async advance(milliseconds: number): Promise<void> {
     const until = this.#elapsed + milliseconds;
-    // First let code that is on its way to a sleep arrive there: its timer belongs to this stretch of time.
+    // Let code that is about to sleep set its timer first: the timer belongs to this span of time.
     await settled();
     for (let timer = this.#next(); timer !== undefined && timer.due <= until; timer = this.#next()) {
       this.#fire(timer);
@@ -137,7 +137,7 @@ class Manual implements ManualClock {
     callback?.();
   }
 
-  /** The earliest timer that was not cancelled. */
+  /** The earliest timer that was not canceled. */
   #next(): Timer | undefined {
     while (this.#timers.peek() !== undefined && this.#timers.peek()?.callback === undefined) this.#timers.pop();
     return this.#timers.peek();

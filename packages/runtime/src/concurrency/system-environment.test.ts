@@ -11,7 +11,7 @@ describe("system environment", () => {
     }
   });
 
-  it("does not fire a timer of more than 24 days at once, as setTimeout does", async () => {
+  it("does not fire a timer of more than 24 days immediately, as setTimeout does", async () => {
     const clock = systemClock();
     let fired = false;
     const cancel = clock.after(2 ** 31 + 1, () => {
@@ -22,20 +22,20 @@ describe("system environment", () => {
     expect(fired).toBe(false);
   });
 
-  it("does not call back a cancelled timer", async () => {
+  it("does not fire a canceled timer", async () => {
     const clock = systemClock();
     clock.after(1, () => expect.unreachable())();
     await clock.sleep(5);
   });
 
-  it("ends a sleep as soon as its signal aborts", async () => {
+  it("rejects a sleep as soon as its signal aborts", async () => {
     const stop = new AbortController();
     const asleep = systemClock().sleep(3_600_000, stop.signal);
     stop.abort(new Error("enough"));
     await expect(asleep).rejects.toThrow("enough");
   });
 
-  it("brings random numbers and UUIDs that differ", () => {
+  it("provides random numbers and UUIDs that differ", () => {
     const { random, uuid } = systemEnvironment();
     expect(random()).toBeLessThan(1);
     expect(uuid()).not.toBe(uuid());

@@ -12,14 +12,14 @@ function bucketOf({ perSecond = 10, burst = 2 } = {}) {
 }
 
 describe("token bucket", () => {
-  it("hands out its burst at once, then one at a time at its rate", async () => {
+  it("hands out its burst immediately, then one token at a time at its rate", async () => {
     const { clock, take, taken } = bucketOf();
     for (let at = 0; at < 5; at += 1) take();
     await clock.advance(1_000);
     expect(taken).toEqual([0, 0, 100, 200, 300]);
   });
 
-  it("sets a timer for the next token, whoever waits", async () => {
+  it("sets one timer for the next token, regardless of the number of callers", async () => {
     const { clock, take, taken } = bucketOf({ burst: 1 });
     const after = vi.spyOn(clock, "after");
     for (let at = 0; at < 3; at += 1) take();
@@ -29,7 +29,7 @@ describe("token bucket", () => {
     expect([taken, after.mock.calls.length]).toEqual([[0, 100, 200], 1]);
   });
 
-  it("fills up again, but never above its burst", async () => {
+  it("refills up to its burst", async () => {
     const { clock, take, taken } = bucketOf();
     await clock.advance(3_600_000);
     for (let at = 0; at < 3; at += 1) take();
@@ -37,7 +37,7 @@ describe("token bucket", () => {
     expect(taken.map((time) => time - 3_600_000)).toEqual([0, 0, 100]);
   });
 
-  it("pauses for everybody until the given time", async () => {
+  it("pauses all callers until the given time", async () => {
     const { clock, bucket, take, taken } = bucketOf();
     bucket.pauseUntil(5_000);
     bucket.pauseUntil(1_000);
@@ -49,7 +49,7 @@ describe("token bucket", () => {
     expect(taken).toEqual([5_000]);
   });
 
-  it("pauses also those who wait already", async () => {
+  it("also pauses callers that already wait", async () => {
     const { clock, bucket, take, taken } = bucketOf({ burst: 1 });
     take();
     take();
@@ -58,7 +58,7 @@ describe("token bucket", () => {
     expect(taken).toEqual([0, 2_000]);
   });
 
-  it("takes no token for whoever aborted, and leaves no timer when all have gone", async () => {
+  it("takes no token for an aborted caller and leaves no timer when all callers have aborted", async () => {
     const { clock, take, taken } = bucketOf({ burst: 1 });
     const stop = new AbortController();
     take();
@@ -72,7 +72,7 @@ describe("token bucket", () => {
     await expect(take(stop.signal)).rejects.toThrow("enough");
   });
 
-  it("gives an impatient taker a token only if nobody is in line", async () => {
+  it("tryTake takes a token only if no caller waits", async () => {
     const { clock, bucket, take, taken } = bucketOf({ burst: 1 });
     expect([bucket.tryTake(), bucket.tryTake()]).toEqual([true, false]);
     let stolen = true;
@@ -90,11 +90,11 @@ describe("token bucket", () => {
     { perSecond: 0, burst: 1 },
     { perSecond: 1, burst: 0 },
     { perSecond: Number.NaN, burst: 1 },
-  ])("refuses $perSecond a second with a burst of $burst", (options) => {
+  ])("rejects perSecond $perSecond with burst $burst", (options) => {
     expect(() => new TokenBucket({ clock: manualClock(), ...options })).toThrow(RangeError);
   });
 
-  it("never exceeds burst + rate × time, and never idles while somebody waits", async () => {
+  it("never exceeds burst + rate × time and never idles while a caller waits", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 50 }),

@@ -1,24 +1,25 @@
-// A rate limit: a bucket holds `burst` tokens and gains `perSecond` of them each second; who wants to act takes one, or
-// waits in line for it. When the other side says "not before …" (Retry-After), the whole bucket pauses.
+// A client-side rate limit: the bucket holds up to `burst` tokens and gains `perSecond` of them each second. A caller takes a token
+// or waits for one. A Retry-After from the server pauses the whole bucket.
+
+import { Takers } from "./collections.ts";
 import type { Cancel, Clock } from "./environment.ts";
-import { Takers } from "./takers.ts";
 
 export interface TokenBucketOptions {
   readonly clock: Clock;
-  /** Tokens gained each second. */
+  /** Tokens gained per second. */
   readonly perSecond: number;
-  /** Tokens the bucket holds when nobody has taken any for a while. At least 1. */
+  /** The most tokens the bucket can hold. At least 1. */
   readonly burst: number;
 }
 
-/** Hands out tokens no faster than its rate, first come, first served. */
+/** Hands out tokens at a limited rate, first come, first served. */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #perMs: number;
   readonly #burst: number;
   readonly #takers = new Takers<true>();
   #tokens: number;
-  /** When #tokens was right. */
+  /** When #tokens was last computed. */
   #asOf: number;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #timer: Cancel | undefined;
@@ -33,14 +34,14 @@ export class TokenBucket {
     this.#asOf = clock.monotonic();
   }
 
-  /** Resolves once a token was taken; rejects with the signal's reason, and then no token was. */
+  /** Resolves when it has taken a token. Rejects with the signal's reason, without taking a token. */
   async take(signal?: AbortSignal): Promise<void> {
     const turn = this.#takers.wait(signal);
     this.#serve();
     await turn;
   }
 
-  /** Takes a token if there is one and nobody waits for it. */
+  /** Takes a token if one is available and no caller waits for it. */
   tryTake(): boolean {
     this.#refill();
     if (this.#takers.present || this.#waitMs() > 0) return false;
@@ -48,7 +49,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Hands out nothing before this time of the monotonic clock. A pause that ends earlier changes nothing. */
+  /** Hands out no tokens before this time of the monotonic clock. Has no effect if a longer pause is in progress. */
   pauseUntil(monotonicMs: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, monotonicMs);
   }
@@ -73,9 +74,9 @@ export class TokenBucket {
     this.#asOf = now;
   }
 
-  /** How long until the next token may be handed out, in whole milliseconds. */
+  /** Whole milliseconds until the next token is available. */
   #waitMs(): number {
-    // Sums of fractions end a hair beside the truth. Waiting for that hair would set a timer that moves no clock, for ever.
+    // Without a tolerance, a rounding error would set timers of zero length forever.
     const missing = 1 - 1e-6 - this.#tokens;
     return Math.ceil(Math.max(missing / this.#perMs, this.#pausedUntil - this.#asOf));
   }

@@ -1,10 +1,9 @@
-// What must hold for any order of adds, delays, failures and worker speeds. Time is manual, so thousands of schedules
-// are tried in a second, and a failing one can be replayed from its seed.
+// Properties that hold for any order of adds, delays, failures and worker speeds. Time is manual, so thousands of schedules run in a
+// second, and a failing one can be replayed from its seed.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runKeyed } from "./keyed-runner.ts";
 import { manualEnvironment } from "./manual-clock.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { runKeyed, WorkQueue } from "./work-queue.ts";
 
 const key = fc.constantFrom("a/1", "a/2", "a/3", "b/1", "c/1");
 const priority = fc.constantFrom(-1, 0, 5);
@@ -13,6 +12,7 @@ const event = fc.record({
   priority,
   delayMs: fc.constantFrom(0, 0, 0, 3, 50),
   kind: fc.constantFrom("add", "add", "fail"),
+  respectBackoff: fc.boolean(),
   thenWaitMs: fc.constantFrom(0, 0, 1, 5, 20),
 });
 const scenario = fc.record({
@@ -28,11 +28,11 @@ interface Work {
   readonly end: number;
 }
 
-/** Plays a scenario to its end; returns what was asked for and what was worked on. */
+/** Runs a scenario to its end; returns the adds and the processed work items. */
 async function play({ events, concurrency, workMs }: Scenario) {
   const environment = manualEnvironment();
   const { clock } = environment;
-  const queue = new WorkQueue({ environment, groupOf: (name) => name.slice(0, 1), backoff: { initialMs: 2, maxMs: 64 } });
+  const queue = new WorkQueue({ environment, groupOf: (name) => name.slice(0, 1) });
   const work: Work[] = [];
   const wishes: { readonly key: string; readonly notBefore: number }[] = [];
   let started = 0;
@@ -46,10 +46,10 @@ async function play({ events, concurrency, workMs }: Scenario) {
     },
     onError: (error) => expect.unreachable(String(error)),
   });
-  for (const { key, priority, delayMs, kind, thenWaitMs } of events) {
+  for (const { key, priority, delayMs, kind, respectBackoff, thenWaitMs } of events) {
     wishes.push({ key, notBefore: clock.monotonic() });
-    if (kind === "fail") queue.addRateLimited(key, { priority });
-    else queue.addAfter(key, delayMs, { priority });
+    const backoff = kind === "fail";
+    queue.addAfter(key, backoff ? 64 : delayMs, { priority, backoff, respectBackoff: respectBackoff && !backoff });
     await clock.advance(thenWaitMs);
   }
   await clock.advance(10_000);
@@ -59,7 +59,7 @@ async function play({ events, concurrency, workMs }: Scenario) {
   return { work, wishes, left };
 }
 
-it("never works on one key twice at once", async () => {
+it("the work queue never has two workers process one key at the same time", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       const { work } = await play(given);
@@ -72,7 +72,7 @@ it("never works on one key twice at once", async () => {
   );
 });
 
-it("loses nothing: every wish is followed by work that began after it", async () => {
+it("the work queue loses no add: each is followed by work that started after it", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       const { work, wishes, left } = await play(given);
@@ -87,7 +87,7 @@ it("loses nothing: every wish is followed by work that began after it", async ()
   );
 });
 
-it("works on a key no more often than it was asked to", async () => {
+it("the work queue processes a key at most as often as it was added", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       const { work, wishes } = await play(given);
@@ -100,7 +100,7 @@ it("works on a key no more often than it was asked to", async () => {
   );
 });
 
-it("starves nobody: under more urgent work than can be done, an old key is served within a bound", async () => {
+it("the work queue serves an aged key within a bound under a constant overload of urgent keys", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 30 }), async (urgentPerTurn, patientKeys) => {
       const environment = manualEnvironment();

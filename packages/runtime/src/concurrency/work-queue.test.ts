@@ -1,33 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "./manual-clock.ts";
-import { type Lease, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
+import { runKeyed, type WorkItem, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function workQueue(options: Partial<WorkQueueOptions> = {}) {
   const environment = manualEnvironment();
   return { clock: environment.clock, queue: new WorkQueue({ environment, ...options }) };
 }
-async function take(queue: WorkQueue): Promise<Lease> {
-  const lease = await queue.get();
-  if (lease === undefined) throw new Error("expected a lease, found the queue shut down");
-  return lease;
+async function take(queue: WorkQueue): Promise<WorkItem> {
+  const item = await queue.get();
+  if (item === undefined) throw new Error("expected a item, found the queue shut down");
+  return item;
 }
 async function drain(queue: WorkQueue): Promise<readonly string[]> {
   const keys: string[] = [];
   while (queue.length > 0) {
-    using lease = await take(queue);
-    keys.push(lease.key);
+    using item = await take(queue);
+    keys.push(item.key);
   }
   return keys;
 }
 
-describe("adding", () => {
-  it("queues a key once, however often it is added", async () => {
+describe("WorkQueue.add", () => {
+  it("queues a key once, regardless of how often it is added", async () => {
     const { queue } = workQueue();
     for (const key of ["a", "b", "a", "a"]) queue.add(key);
     expect(await drain(queue)).toEqual(["a", "b"]);
   });
 
-  it("hands a key to whoever waits already", async () => {
+  it("passes a key to a worker that already waits", async () => {
     const { queue } = workQueue();
     const [first, second] = [take(queue), take(queue)];
     queue.add("a");
@@ -35,19 +35,19 @@ describe("adding", () => {
     expect([(await first).key, (await second).key]).toEqual(["a", "b"]);
   });
 
-  it("never gives out a key that is being worked on; it comes again afterwards, once", async () => {
+  it("never hands out a key that is being processed, and queues it once afterwards", async () => {
     const { queue } = workQueue();
     queue.add("a");
-    const lease = await take(queue);
+    const item = await take(queue);
     queue.add("a");
     queue.add("a");
     expect(queue.length).toBe(0);
-    lease.done();
-    lease.done();
+    item.done();
+    item.done();
     expect(await drain(queue)).toEqual(["a"]);
   });
 
-  it("does not let a lease that is done give back a key that somebody else holds by now", async () => {
+  it("ignores done() of an item whose key another worker has taken since", async () => {
     const { queue } = workQueue();
     queue.add("a");
     const first = await take(queue);
@@ -59,17 +59,17 @@ describe("adding", () => {
     expect(queue.length).toBe(0);
   });
 
-  it("keeps what was asked for a key that is being worked on: every reason, and the highest priority", async () => {
+  it("keeps all reasons and the highest priority of adds while the key is being processed", async () => {
     const { queue } = workQueue();
     queue.add("a");
-    const lease = await take(queue);
+    const item = await take(queue);
     queue.add("a", { reason: "pod changed", priority: 2 });
     queue.add("a", { reason: "secret changed" });
-    lease.done();
+    item.done();
     expect(await take(queue)).toMatchObject({ priority: 2, reasons: ["pod changed", "secret changed"] });
   });
 
-  it("serves higher priorities first, and raises a key that waits", async () => {
+  it("serves higher priorities first and raises the priority of a waiting key", async () => {
     const { queue } = workQueue();
     queue.add("low", { priority: -1 });
     queue.add("raised", { priority: -1 });
@@ -87,9 +87,9 @@ describe("adding", () => {
   });
 
   it.each([
-    { name: "a second", options: { ageAfterMs: 1_000 }, ageAfterMs: 1_000 },
-    { name: "ten seconds unless told otherwise", options: {}, ageAfterMs: 10_000 },
-  ])("gives keys that are old every second turn, whatever their priority: after $name", async ({ options, ageAfterMs }) => {
+    { name: "ageAfterMs", options: { ageAfterMs: 1_000 }, ageAfterMs: 1_000 },
+    { name: "ten seconds by default", options: {}, ageAfterMs: 10_000 },
+  ])("gives aged keys every second turn, regardless of their priority: after $name", async ({ options, ageAfterMs }) => {
     const { clock, queue } = workQueue(options);
     queue.add("old 1", { priority: -1 });
     queue.add("old 2", { priority: -1 });
@@ -100,8 +100,8 @@ describe("adding", () => {
   });
 });
 
-describe("adding for later", () => {
-  it("holds a key back until it is due", async () => {
+describe("WorkQueue.addAfter", () => {
+  it("holds a key until it is due", async () => {
     const { clock, queue } = workQueue();
     queue.addAfter("a", 1_000);
     await clock.advance(999);
@@ -111,17 +111,17 @@ describe("adding for later", () => {
   });
 
   const wishes = [
-    { name: "now", delayMs: 0 },
-    { name: "now, for a delay below zero", delayMs: -5 },
-    { name: "now, for a delay that is not a number", delayMs: Number.NaN },
+    { name: "for a delay of 0", delayMs: 0 },
+    { name: "for a negative delay", delayMs: -5 },
+    { name: "for a delay that is not a number", delayMs: Number.NaN },
   ];
-  it.each(wishes)("adds $name", ({ delayMs }) => {
+  it.each(wishes)("adds the key immediately $name", ({ delayMs }) => {
     const { queue } = workQueue();
     queue.addAfter("a", delayMs);
     expect(queue.length).toBe(1);
   });
 
-  it("keeps the earliest of several wishes", async () => {
+  it("keeps the earliest of several due times", async () => {
     const { clock, queue } = workQueue();
     queue.addAfter("a", 2_000);
     queue.addAfter("a", 1_000);
@@ -132,7 +132,7 @@ describe("adding for later", () => {
     expect([queue.length, queue.stats().delayed]).toEqual([0, 0]);
   });
 
-  it("lets an add for now fulfil a wish for later, and the other way round", async () => {
+  it("lets add replace an earlier addAfter, and ignores addAfter for a waiting key", async () => {
     const { clock, queue } = workQueue();
     queue.addAfter("a", 1_000);
     queue.add("a");
@@ -142,7 +142,7 @@ describe("adding for later", () => {
     expect(queue.length).toBe(0);
   });
 
-  it("puts nothing off for a key that comes again as soon as it is no more worked on", async () => {
+  it("does not delay a key that is queued again once its work item is done", async () => {
     const { clock, queue } = workQueue();
     queue.add("a");
     await take(queue);
@@ -151,18 +151,18 @@ describe("adding for later", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("counts from the call when the key is being worked on", async () => {
+  it("counts the delay from the call while the key is being processed", async () => {
     const { clock, queue } = workQueue();
     queue.add("a");
-    const lease = await take(queue);
+    const item = await take(queue);
     queue.addAfter("a", 1_000);
     await clock.advance(2_000);
     expect(queue.length).toBe(0);
-    lease.done();
+    item.done();
     expect(queue.length).toBe(1);
   });
 
-  it("keeps priority, group and reason until then", async () => {
+  it("keeps priority, group and reason while the key is delayed", async () => {
     const { clock, queue } = workQueue();
     queue.addAfter("a", 10, { priority: 3, group: "g", reason: "check again" });
     await clock.advance(10);
@@ -170,51 +170,67 @@ describe("adding for later", () => {
   });
 });
 
-describe("failing", () => {
-  const backoff = { initialMs: 5, maxMs: 40 };
+describe("WorkQueue backoff", () => {
+  const failed = (queue: WorkQueue) => queue.addAfter("a", 5, { backoff: true });
 
-  it("waits longer each time, and from the beginning once it went well", () => {
-    const { queue } = workQueue({ backoff });
-    const delays = Array.from({ length: 5 }, () => queue.addRateLimited("a"));
-    expect([delays, queue.failuresOf("a")]).toEqual([[5, 10, 20, 40, 40], 5]);
-    expect(queue.addRateLimited("b")).toBe(5);
-    queue.forget("a");
-    expect([queue.failuresOf("a"), queue.addRateLimited("a")]).toEqual([0, 5]);
-  });
-
-  it("waits from 5 ms to 5 minutes and up to a tenth more, unless told otherwise", () => {
-    const { queue } = workQueue();
-    const delays = Array.from({ length: 30 }, () => queue.addRateLimited("a"));
-    for (const [at, least] of [
-      [0, 5],
-      [1, 10],
-      [16, 300_000],
-      [29, 300_000],
-    ] as const) {
-      expect(delays[at]).toBeGreaterThan(least);
-      expect(delays[at]).toBeLessThan(1.1 * least);
-    }
-  });
-
-  it("tells the next one who works on it how often it failed", async () => {
-    const { clock, queue } = workQueue({ backoff });
-    queue.addRateLimited("a");
+  it("is not shortened by add with respectBackoff, and ends with add without it", async () => {
+    const { clock, queue } = workQueue();
+    failed(queue);
     await clock.advance(4);
-    expect(queue.length).toBe(0);
+    queue.add("a", { respectBackoff: true, priority: 9 });
+    expect([queue.length, queue.stats().delayed]).toEqual([0, 1]);
     await clock.advance(1);
-    expect((await take(queue)).failures).toBe(1);
+    expect(await drain(queue)).toEqual(["a"]);
+    failed(queue);
+    queue.add("a", { respectBackoff: true });
+    queue.add("a");
+    expect(await drain(queue)).toEqual(["a"]);
+    await clock.advance(100);
+    expect(queue.length).toBe(0);
   });
 
-  it("comes at once when a change makes another attempt worth while, and remembers its failures", async () => {
-    const { queue } = workQueue({ backoff });
-    queue.addRateLimited("a");
+  it("does not apply to a requested delay or to an earlier backoff", async () => {
+    const { clock, queue } = workQueue();
+    queue.addAfter("a", 3_600_000);
+    queue.add("a", { respectBackoff: true });
+    expect(await drain(queue)).toEqual(["a"]);
+    failed(queue);
+    await clock.advance(5);
+    expect(await drain(queue)).toEqual(["a"]);
+    queue.add("a", { respectBackoff: true });
+    expect(await drain(queue)).toEqual(["a"]);
+  });
+
+  it.each([
+    { name: "with respectBackoff waits for the backoff", adds: [{ respectBackoff: true }], length: 0 },
+    { name: "with respectBackoff and then without is queued immediately", adds: [{ respectBackoff: true }, {}], length: 1 },
+    {
+      name: "without respectBackoff and then with is queued immediately",
+      adds: [{}, { respectBackoff: true, priority: 1 }],
+      length: 1,
+    },
+  ])("a key that was added $name, if it failed afterwards", async ({ adds, length }) => {
+    const { clock, queue } = workQueue();
     queue.add("a");
-    expect((await take(queue)).failures).toBe(1);
+    const item = await take(queue);
+    for (const options of adds) queue.add("a", options);
+    failed(queue);
+    item.done();
+    expect([queue.length, queue.stats().delayed]).toEqual([length, 1 - length]);
+    await clock.advance(5);
+    expect(await drain(queue)).toEqual(["a"]);
+    // The same for a key that waits.
+    for (const options of adds) queue.add("a", options);
+    failed(queue);
+    expect([queue.length, queue.stats().delayed]).toEqual([length, 1 - length]);
+    await clock.advance(5);
+    expect(await drain(queue)).toEqual(["a"]);
+    expect(queue.stats().depthByPriority).toEqual(new Map());
   });
 });
 
-describe("taking", () => {
-  it("rejects with the signal's reason, and loses no key to whoever left", async () => {
+describe("WorkQueue.get", () => {
+  it("rejects with the signal's reason and loses no key to the aborted caller", async () => {
     const { queue } = workQueue();
     const stop = new AbortController();
     const left = queue.get(stop.signal);
@@ -226,7 +242,7 @@ describe("taking", () => {
     await expect(queue.get(stop.signal)).rejects.toThrow("enough");
   });
 
-  it("says why a key was added: each reason once, and not more than eight", async () => {
+  it("reports why a key was added: distinct reasons, at most eight", async () => {
     const { queue } = workQueue();
     for (let at = 0; at < 20; at += 1) queue.add("a", { reason: `pod ${Math.floor(at / 2)} changed` });
     queue.add("a", { priority: 1, reason: "pod 0 changed" });
@@ -236,25 +252,25 @@ describe("taking", () => {
     expect((await take(queue)).reasons).toEqual([]);
   });
 
-  it("says how long the key waited, also when it waited for its own lease", async () => {
+  it("reports how long the key waited, including the wait for its own work item", async () => {
     const { clock, queue } = workQueue();
     queue.add("a");
     await clock.advance(30);
-    const lease = await take(queue);
-    expect(lease.waitedMs).toBe(30);
+    const item = await take(queue);
+    expect(item.waitedMs).toBe(30);
     queue.add("a");
     await clock.advance(20);
-    lease.done();
+    item.done();
     expect((await take(queue)).waitedMs).toBe(20);
   });
 });
 
-describe("shutting down", () => {
-  it("waits for what is in hand, lets go of the rest and takes nothing more", async () => {
+describe("WorkQueue.shutDown", () => {
+  it("waits for work items in progress, drops waiting keys and accepts no more", async () => {
     const { clock, queue } = workQueue();
     queue.add("in hand");
     queue.add("in hand, too");
-    const [lease, second] = [await take(queue), await take(queue)];
+    const [item, second] = [await take(queue), await take(queue)];
     queue.add("waiting");
     queue.addAfter("later", 10);
     queue.add("in hand");
@@ -269,13 +285,13 @@ describe("shutting down", () => {
     second.done();
     await clock.advance(100);
     expect(drained).toBe(false);
-    lease.done();
+    item.done();
     await Promise.all([end, sameEnd]);
     expect(queue.stats()).toMatchObject({ depth: 0, depthByPriority: new Map(), running: 0, oldestWaitMs: 0 });
     expect(await queue.get()).toBeUndefined();
   });
 
-  it("sends those away who wait for a key", async () => {
+  it("resolves waiting workers with undefined", async () => {
     const { queue } = workQueue();
     const waiting = [queue.get(), queue.get()];
     await queue.shutDown();
@@ -284,30 +300,28 @@ describe("shutting down", () => {
   });
 });
 
-describe("figures", () => {
-  it("tells an observer what happens", async () => {
+describe("WorkQueue metrics", () => {
+  it("reports events to the observer", async () => {
     const seen: string[] = [];
     const { clock, queue } = workQueue({
       observer: {
         added: () => seen.push("added"),
         taken: (ms) => seen.push(`taken after ${ms}`),
         finished: (ms) => seen.push(`finished after ${ms}`),
-        retried: () => seen.push("retried"),
       },
-      backoff: { initialMs: 5, maxMs: 5 },
     });
     queue.add("a");
     queue.add("a", { priority: 1 });
     await clock.advance(7);
-    const lease = await take(queue);
+    const item = await take(queue);
     await clock.advance(3);
-    queue.addRateLimited("a");
-    lease.done();
+    queue.addAfter("a", 5);
+    item.done();
     await clock.advance(5);
-    expect(seen).toEqual(["added", "taken after 7", "retried", "finished after 3", "added"]);
+    expect(seen).toEqual(["added", "taken after 7", "finished after 3", "added"]);
   });
 
-  it("shows how the queue stands", async () => {
+  it("reports the current state in stats()", async () => {
     const { clock, queue } = workQueue();
     queue.add("a");
     await take(queue);
@@ -330,5 +344,74 @@ describe("figures", () => {
       unfinishedMs: 20,
       longestRunningMs: 15,
     });
+  });
+});
+
+describe("runKeyed", () => {
+  it("processes as many keys at a time as it has workers", async () => {
+    const environment = manualEnvironment();
+    const queue = new WorkQueue({ environment });
+    let most = 0;
+    const runner = runKeyed(queue, {
+      concurrency: 3,
+      async work() {
+        most = Math.max(most, queue.stats().running);
+        await environment.clock.sleep(10);
+      },
+      onError: () => expect.unreachable(),
+    });
+    for (let at = 0; at < 10; at += 1) queue.add(`key ${at}`);
+    await environment.clock.advance(100);
+    expect([most, queue.stats().running]).toEqual([3, 0]);
+    await queue.shutDown();
+    await runner;
+  });
+
+  it("resolves when the last worker ends", async () => {
+    const environment = manualEnvironment();
+    const queue = new WorkQueue({ environment });
+    let ended = false;
+    const runner = runKeyed(queue, {
+      concurrency: 2,
+      work: () => environment.clock.sleep(10),
+      onError: () => expect.unreachable(),
+    }).then(() => {
+      ended = true;
+    });
+    queue.add("key");
+    await environment.clock.advance(0);
+    queue.shutDown();
+    await environment.clock.advance(9);
+    expect(ended).toBe(false);
+    await environment.clock.advance(1);
+    await runner;
+  });
+
+  it("continues after an error in work and releases the key", async () => {
+    const queue = new WorkQueue({ environment: manualEnvironment() });
+    const failed: string[] = [];
+    const worked: string[] = [];
+    const runner = runKeyed(queue, {
+      async work({ key }) {
+        if (key === "poison" && failed.length === 0) throw new Error("bad object");
+        worked.push(key);
+        if (worked.length === 2) queue.shutDown();
+      },
+      onError(error, { key }) {
+        failed.push(`${key}: ${error}`);
+        queue.add(key);
+      },
+    });
+    queue.add("poison");
+    queue.add("fine");
+    await runner;
+    expect(failed).toEqual(["poison: Error: bad object"]);
+    expect(worked).toEqual(["fine", "poison"]);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("rejects a concurrency of %d", async (concurrency) => {
+    const queue = new WorkQueue({ environment: manualEnvironment() });
+    const refused = runKeyed(queue, { concurrency, work: async () => {}, onError: () => {} });
+    await expect(refused).rejects.toThrow(`expected concurrency to be a whole number of at least 1, found ${concurrency}`);
   });
 });

@@ -1,23 +1,23 @@
-// What servers say about fields that cannot be changed differs from kind to kind; the words are theirs, so they are asked.
+// How a server rejects a change of an immutable field differs from kind to kind, so this runs on an API server.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startOperator } from "../testing/start-operator.ts";
 import { child } from "./children.ts";
 import { declarative } from "./declarative.ts";
 
-/** A pod that has the song of its config map in its environment. */
+/** A pod with the song of its ConfigMap in its environment. */
 const singers = declarative(ConfigMap, { owns: [Pod] }, ({ metadata, data }) => {
   const env = [{ name: "SONG", value: data?.song ?? "" }];
   const pod = { metadata: { name: metadata.name }, spec: { containers: [{ name: "singer", image: "singer", env }] } };
   return { children: data?.song === undefined ? [] : [child(Pod, pod, { whenImmutable: "replace" })] };
 });
 
-describe("a child that cannot be changed", () => {
-  it("is replaced, if it may be", async () => {
+describe("a child with a changed immutable field", () => {
+  it("is replaced with whenImmutable: replace", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const ref = { namespace: cluster.defaultNamespace, name: "a" };

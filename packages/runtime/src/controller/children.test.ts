@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ForbiddenError, InvalidError, NotFoundError } from "../client/errors.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
-import { Namespace } from "../objects/kinds/core/namespace.ts";
-import { Node } from "../objects/kinds/core/node.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
+import { ConfigMap, Namespace, Node, Secret } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
 import { type Kind, keyOf } from "../objects/object.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { child, type DesiredChild, hashAnnotation } from "./children.ts";
@@ -11,20 +9,20 @@ import { controller } from "./controller.ts";
 import { done } from "./outcome.ts";
 import { loseAnswer } from "./scripted-client.fixture.ts";
 
-/** The server says 422. */
-function refuse(message: string, causes: readonly string[] = [message]): never {
-  const details = { causes: causes.map((cause) => ({ reason: "FieldValueInvalid", message: cause, field: "data" })) };
+/** Answers 422. */
+function invalid(message: string): never {
+  const details = { causes: [{ reason: "FieldValueInvalid", message, field: "data" }] };
   throw new InvalidError({ attempt: "scripted", status: 422, reason: "Invalid", message, details });
 }
 
-/** The server says 403. */
+/** Answers 403. */
 function forbid(): never {
   throw new ForbiddenError({ attempt: "scripted", status: 403, reason: "Forbidden", message: "you may not" });
 }
 
 const notesOf = ({ runner }: Awaited<ReturnType<typeof atWork>>) => runner.explain(ref("a")).flatMap(({ notes }) => notes);
 
-/** Wants these children of whatever object it has. */
+/** Applies these children to every object. */
 const wanting = (...children: readonly DesiredChild[]) =>
   controller(ConfigMap, { owns: [Secret, Pod] }, async (own, ctx) => {
     const owner = ctx.get(ConfigMap, own);
@@ -32,13 +30,13 @@ const wanting = (...children: readonly DesiredChild[]) =>
     return done();
   });
 
-describe("children", () => {
-  const colours = (wanted: () => readonly string[]) =>
+describe("applyChildren", () => {
+  const colors = (wanted: () => readonly string[]) =>
     controller(ConfigMap, { owns: [Secret], resyncMs: 60_000 }, async (own, ctx) => {
       const owner = ctx.get(ConfigMap, own);
       if (owner === undefined) return done();
       const children = wanted().map((name) =>
-        child(Secret, { metadata: { name, labels: { app: "colours" } }, stringData: { name } }),
+        child(Secret, { metadata: { name, labels: { app: "colors" } }, stringData: { name } }),
       );
       await ctx.applyChildren(owner, children);
       return done();
@@ -52,9 +50,9 @@ describe("children", () => {
       return done();
     });
 
-  it("are made, kept and removed; E1: and then nothing is written over 100 resyncs", async () => {
+  it("creates, keeps and deletes children; E1: writes nothing over 100 resyncs after that", async () => {
     let wanted = ["red", "green"];
-    await using at = await atWork(() => colours(() => wanted));
+    await using at = await atWork(() => colors(() => wanted));
     at.api.put(ConfigMap, config("a"));
     await at.start();
     expect(at.world.writes.splice(0)).toEqual(["apply Secret home/red", "apply Secret home/green"]);
@@ -72,7 +70,7 @@ describe("children", () => {
     expect(at.world.writes).toEqual(["delete Secret home/green"]);
   });
 
-  it("arrive as they were stated, with what makes them children", async () => {
+  it("applies children as declared, plus owner reference and hash", async () => {
     const metadata = { name: "s", labels: { app: "a" }, annotations: { mine: "too" } };
     await using at = await atWork(() => wanting(child(Secret, { metadata, stringData: { value: "1" } })));
     at.api.put(ConfigMap, config("a"));
@@ -93,12 +91,12 @@ describe("children", () => {
     {
       name: "in another namespace",
       stray: child(Secret, { metadata: { name: "s", namespace: "away" } }),
-      said: "Secret s: expected it in home, where its owner is, found it in away",
+      said: "Secret s: expected the namespace of its owner, home, found away",
     },
     {
-      name: "outside of namespaces",
+      name: "of a cluster-scoped kind",
       stray: child(Namespace, { metadata: { name: "n" } }),
-      said: "Namespace n: expected it in home, where its owner is, found it outside of namespaces",
+      said: "Namespace n: expected the namespace of its owner, home, found a cluster-scoped kind",
     },
   ])("$name would be collected at once: nothing is written", async ({ stray, said }) => {
     await using at = await atWork(() => wanting(stray));
@@ -107,7 +105,7 @@ describe("children", () => {
     expect([at.world.writes, at.errors.join()]).toEqual([[], expect.stringContaining(said)]);
   });
 
-  describe("that are there before", () => {
+  describe("with existing objects", () => {
     const owned = (at: Awaited<ReturnType<typeof atWork>>, name: string, more: { controller?: boolean; gone?: string } = {}) => {
       const { uid } = (at.api.get(ConfigMap, ref("a")) ?? at.api.put(ConfigMap, config("a"))).metadata;
       const { controller = true, gone } = more;
@@ -115,20 +113,20 @@ describe("children", () => {
       return { ...ref(name), ownerReferences, ...(gone !== undefined && { deletionTimestamp: gone }) };
     };
 
-    it("and are being deleted are let go, and made again when they are gone", async () => {
-      await using at = await atWork(() => colours(() => ["red"]));
+    it("waits for a child that is being deleted, and creates it again when it is gone", async () => {
+      await using at = await atWork(() => colors(() => ["red"]));
       at.api.put(Secret, { metadata: owned(at, "red", { gone: "2026-01-01T00:00:00Z" }) });
       await at.start();
       expect([at.world.writes, notesOf(at)]).toEqual([
         [],
-        ["Secret home/red is being deleted; it is made again when it is gone"],
+        ["Secret home/red is being deleted; creating it again when it is gone"],
       ]);
       at.api.remove(Secret, ref("red"));
       await at.clock.advance(0);
       expect(at.world.writes).toEqual(["apply Secret home/red"]);
     });
 
-    it("are removed if they are wanted no more, each kind by itself; not those that are going, nor those that somebody else controls", async () => {
+    it("deletes children that are no longer desired, per kind; not those being deleted, nor those that another owner controls", async () => {
       await using at = await atWork(() => wanting(child(Secret, { metadata: { name: "same" } })));
       at.api.put(Pod, { metadata: owned(at, "same"), spec: { containers: [] } });
       at.api.put(Secret, { metadata: owned(at, "shared", { controller: false }) });
@@ -137,7 +135,7 @@ describe("children", () => {
       expect(at.world.writes).toEqual(["apply Secret home/same", "delete Pod home/same"]);
     });
 
-    it("may be gone before they are removed", async () => {
+    it("accepts that a child is gone before its deletion", async () => {
       await using at = await atWork(() => wanting());
       at.api.put(Secret, { metadata: owned(at, "old") });
       at.world.spoil = () => {
@@ -148,7 +146,7 @@ describe("children", () => {
       expect([at.world.writes, at.errors]).toEqual([["delete Secret home/old"], []]);
     });
 
-    it("are looked at again if they have changed before they are removed", async () => {
+    it("reconciles again if a child changed before its deletion", async () => {
       await using at = await atWork(() => wanting());
       at.api.put(Secret, { metadata: owned(at, "old") });
       at.world.spoil = () => {
@@ -161,7 +159,7 @@ describe("children", () => {
       expect(at.api.get(Secret, ref("old"))).toBeDefined();
     });
 
-    it("and cannot be removed are complained about", async () => {
+    it("fails if a child cannot be deleted", async () => {
       await using at = await atWork(() => wanting());
       at.api.put(Secret, { metadata: owned(at, "old") });
       at.world.spoil = forbid;
@@ -173,7 +171,7 @@ describe("children", () => {
   it.each([
     { name: "namespace", kind: ConfigMap, namespace: "home" },
     { name: "cluster", kind: Node as Kind as typeof ConfigMap, namespace: undefined },
-  ])("that change hands wake the owner that they have and the one that they had: owners of a $name", async (row) => {
+  ])("enqueues the new and the previous owner when a child changes its owner: owners in a $name", async (row) => {
     const { kind, namespace } = row;
     await using at = await atWork((ran) => controller(kind, { owns: [Secret] }, async (own) => noted(ran, keyOf(own))));
     const owners = ["a", "b"].map((name) =>
@@ -192,8 +190,8 @@ describe("children", () => {
     expect(at.ran.toSorted()).toEqual(owners.map(({ metadata }) => keyOf(metadata)));
   });
 
-  it("E1: are written once if the server makes something else of them", async () => {
-    await using at = await atWork(() => colours(() => ["red"]));
+  it("E1: writes a child once if the server stores it differently", async () => {
+    await using at = await atWork(() => colors(() => ["red"]));
     const put = at.api.put.bind(at.api);
     at.api.put = (kind, object) => put(kind, { ...object, stringData: undefined }); // as servers do
     at.api.put(ConfigMap, config("a"));
@@ -223,8 +221,8 @@ describe("children", () => {
     expect(at.world.writes).toEqual(["apply Secret home/s", "apply Secret home/s"]);
   });
 
-  it("of somebody else are never touched, even if the watch has not told of them yet", async () => {
-    await using at = await atWork(() => colours(() => ["red"]));
+  it("never touches an object of another owner, even if the watch has not reported it yet", async () => {
+    await using at = await atWork(() => colors(() => ["red"]));
     await at.start();
     at.api.muted = true;
     at.api.put(Secret, { metadata: ref("red"), data: { precious: "yes" } });
@@ -232,13 +230,13 @@ describe("children", () => {
     at.api.put(ConfigMap, config("a"));
     await at.clock.advance(0);
     expect(at.world.writes).toEqual([]);
-    expect(at.errors.join()).toContain("ChildNotOursError: Secret home/red: expected it to be controlled by home/a");
+    expect(at.errors.join()).toContain("AlreadyOwnedError: Secret home/red: expected it to be controlled by home/a");
   });
 
   it.each([
-    { name: "a new one", before: false, said: "ChildNotOursError" },
-    { name: "one that was ours", before: true, said: "" },
-  ])("of somebody else are never touched, even if they come between our look and our write: $name", async ({ before, said }) => {
+    { name: "a new one", before: false, said: "AlreadyOwnedError" },
+    { name: "a former child", before: true, said: "" },
+  ])("never touches an object of another owner that appears between our read and our write: $name", async ({ before, said }) => {
     let value = "1";
     await using at = await atWork(() => fixed("fail", () => value));
     at.api.put(ConfigMap, config("a"));
@@ -246,7 +244,7 @@ describe("children", () => {
     at.world.spoil = () => {
       at.api.remove(Secret, ref("s"));
       at.api.put(Secret, { metadata: ref("s"), data: { precious: "yes" } });
-      return before ? undefined : refuse("only one reference can have controller set to true");
+      return before ? undefined : invalid("only one reference can have controller set to true");
     };
     value = "2";
     if (before) at.runner.enqueue(ref("a"), "test");
@@ -256,32 +254,34 @@ describe("children", () => {
     expect(at.api.get(Secret, ref("s"))).toEqual({ metadata: expect.anything(), data: { precious: "yes" } });
   });
 
-  it("of somebody else do not keep their siblings waiting, and are made when they are out of the way", async () => {
-    await using at = await atWork(() => colours(() => ["red", "green", "blue"]));
+  it("applies the siblings of a child with a name conflict, and the child when the conflicting object is gone", async () => {
+    await using at = await atWork(() => colors(() => ["red", "green", "blue"]));
     at.api.put(Secret, { metadata: ref("red"), data: { precious: "yes" } });
     at.api.put(Secret, { metadata: ref("blue"), data: { precious: "yes" } });
     at.api.put(ConfigMap, config("a"));
     await at.start();
     expect(at.world.writes.splice(0)).toEqual(["apply Secret home/green"]);
-    expect(at.errors.at(-1)).toMatch(/SeveralChildrenError: 2 children: Secret home\/red: .*; Secret home\/blue: /);
+    expect(at.errors.at(-1)).toMatch(/AggregateChildError: 2 children: Secret home\/red: .*; Secret home\/blue: /);
     at.api.put(Secret, { metadata: ref("red"), data: { precious: "still" } });
     await at.clock.advance(0);
-    expect(at.runner.explain(ref("a")).flatMap(({ because }) => because)).not.toContain("Secret home/red is out of the way");
+    expect(at.runner.explain(ref("a")).flatMap(({ because }) => because)).not.toContain(
+      "conflicting Secret home/red was removed",
+    );
     at.api.remove(Secret, ref("red"));
     await at.clock.advance(0);
     expect(at.world.writes.splice(0)).toEqual(["apply Secret home/red"]);
     at.api.remove(Secret, ref("blue"));
     await at.clock.advance(0);
     expect(at.world.writes).toEqual(["apply Secret home/blue"]);
-    expect(at.runner.explain(ref("a")).flatMap(({ because }) => because)).toContain("Secret home/blue is out of the way");
+    expect(at.runner.explain(ref("a")).flatMap(({ because }) => because)).toContain("conflicting Secret home/blue was removed");
   });
 
   it.each([
-    { name: "InvalidError", refused: () => refuse("not that colour") },
-    { name: "ForbiddenError", refused: forbid },
-  ])("that are refused by the server do not keep their siblings waiting, either: $name", async ({ name, refused }) => {
-    await using at = await atWork(() => colours(() => ["red", "green"]));
-    at.world.spoil = (write) => (write.includes("red") ? refused() : undefined);
+    { name: "InvalidError", fail: () => invalid("not that color") },
+    { name: "ForbiddenError", fail: forbid },
+  ])("applies the siblings of a child that the server rejects: $name", async ({ name, fail }) => {
+    await using at = await atWork(() => colors(() => ["red", "green"]));
+    at.world.spoil = (write) => (write.includes("red") ? fail() : undefined);
     at.api.put(ConfigMap, config("a"));
     await at.start();
     expect(at.world.writes.slice(0, 2)).toEqual(["apply Secret home/red", "apply Secret home/green"]);
@@ -289,8 +289,8 @@ describe("children", () => {
     expect(notesOf(at)).not.toEqual([]);
   });
 
-  it("whose namespace is not there yet do not keep their siblings waiting, either", async () => {
-    await using at = await atWork(() => colours(() => ["red", "green"]));
+  it("applies the siblings of a child whose namespace does not exist yet", async () => {
+    await using at = await atWork(() => colors(() => ["red", "green"]));
     const gone = { attempt: "scripted", status: 404, reason: "NotFound", message: 'namespaces "x" not found' };
     at.world.spoil = (write) => {
       if (write.includes("red")) throw new NotFoundError(gone);
@@ -301,7 +301,7 @@ describe("children", () => {
     expect(at.errors.join()).toContain("NotFoundError");
   });
 
-  it("E1: of one name that are wanted differently are refused, and not written over each other for ever", async () => {
+  it("E1: rejects two different children with one name instead of overwriting one by the other", async () => {
     let values = ["1", "2"];
     await using at = await atWork(() =>
       controller(ConfigMap, { owns: [Secret] }, async (own, ctx) => {
@@ -313,14 +313,17 @@ describe("children", () => {
     );
     at.api.put(ConfigMap, config("a"));
     await at.start();
-    expect([at.world.writes, at.errors]).toEqual([[], [expect.stringContaining("Secret home/s: expected to be wanted once")]]);
+    expect([at.world.writes, at.errors]).toEqual([
+      [],
+      [expect.stringContaining("Secret home/s: expected one child with this name")],
+    ]);
     values = ["1", "1"];
     at.runner.enqueue(ref("a"), "test");
     await at.clock.advance(0);
     expect(at.world.writes).toEqual(["apply Secret home/s"]);
   });
 
-  it("of an owner without a namespace must say in which they are", async () => {
+  it("rejects a child without a namespace if the owner is cluster-scoped", async () => {
     await using at = await atWork(() =>
       controller(Namespace, { owns: [Secret] }, async (own, ctx) => {
         const owner = ctx.get(Namespace, own);
@@ -332,12 +335,12 @@ describe("children", () => {
     await at.start();
     await at.clock.advance(600_000);
     expect(at.errors).toEqual([
-      expect.stringContaining("PermanentError: Secret s: expected a namespace, since its owner a is in none"),
+      expect.stringContaining("TerminalError: Secret s: expected a namespace, because its owner a is cluster-scoped"),
     ]);
   });
 
-  it("wait for a server that is down, all of them", async () => {
-    await using at = await atWork(() => colours(() => ["red", "green"]));
+  it("applies no sibling while the server is down", async () => {
+    await using at = await atWork(() => colors(() => ["red", "green"]));
     at.world.spoil = () => loseAnswer();
     at.api.put(ConfigMap, config("a"));
     await at.start();
@@ -346,65 +349,51 @@ describe("children", () => {
 
   it.each([
     {
-      name: "that cannot be changed are replaced if they say so",
+      name: "replaces a child with a changed immutable field if whenImmutable is replace",
       how: "replace",
-      said: "field is immutable",
-      after: ["delete", "apply"],
+      after: ["try", "delete", "apply"],
     },
-    { name: "that cannot be changed are stuck otherwise", how: "fail", said: "field is immutable", after: [] },
+    { name: "fails on a changed immutable field otherwise", how: "fail", after: [] },
     {
-      name: "that are wrong are not replaced: the next would be wrong, too",
+      name: "does not replace an invalid child: its replacement would be invalid, too",
       how: "replace",
-      said: "must be a number",
-      after: [],
-    },
-    {
-      name: "that are wrong and cannot be changed are not replaced, either",
-      how: "replace",
-      said: "field is immutable, must be a number",
-      causes: ["field is immutable", "must be a number"],
-      after: [],
+      wrong: () => invalid("must be a number"),
+      after: ["try"],
     },
     {
-      name: "that cannot be changed are replaced where the server says so in one sentence",
+      name: "does not replace a child that could not be created again because of an admission policy or a quota",
       how: "replace",
-      said: "updates to statefulset spec are forbidden",
-      causes: [],
-      after: ["delete", "apply"],
+      wrong: forbid,
+      after: ["try"],
     },
-    {
-      name: "that are wrong, says the server in one sentence, are not replaced",
-      how: "replace",
-      said: "must be a number",
-      causes: [],
-      after: [],
-    },
-  ] as const)("$name", async ({ how, said, after, ...more }) => {
-    let value = "1";
-    await using at = await atWork(() => fixed(how, () => value));
-    at.api.put(ConfigMap, config("a"));
-    await at.start();
-    at.world.writes.splice(0);
-    at.world.spoil = () => {
-      at.world.spoil = () => undefined;
-      return refuse(said, "causes" in more ? more.causes : [said]);
-    };
-    value = "2";
-    at.runner.enqueue(ref("a"), "test");
-    await at.clock.advance(0);
-    expect(at.world.writes.map((write) => write.split(" ")[0])).toEqual(["apply", ...after]);
-    expect(notesOf(at).some((note) => note.includes("cannot be changed as wanted"))).toBe(after.length > 0);
+  ] as const)("$name, whatever the server's words are", async ({ how, after, ...more }) => {
+    for (const words of ["field is immutable", "updates to statefulset spec are forbidden", "must be a number", ""]) {
+      let value = "1";
+      await using at = await atWork(() => fixed(how, () => value));
+      at.api.put(ConfigMap, config("a"));
+      await at.start();
+      at.world.writes.splice(0);
+      at.world.spoil = (write) => {
+        if (write.startsWith("try") && "wrong" in more) more.wrong();
+        return write.startsWith("apply") && at.world.writes.length === 1 ? invalid(words) : undefined;
+      };
+      value = "2";
+      at.runner.enqueue(ref("a"), "test");
+      await at.clock.advance(0);
+      expect(at.world.writes.map((write) => write.split(" ")[0])).toEqual(["apply", ...after]);
+      expect(notesOf(at).some((note) => note.includes("has an immutable field that must change"))).toBe(after.length > 1);
+    }
   });
 
-  it("W4: of a deleted namesake of their owner are waited for, not fought over", async () => {
-    await using at = await atWork(() => colours(() => ["red"]));
+  it("W4: waits for the garbage collection of children of a deleted owner with the same name", async () => {
+    await using at = await atWork(() => colors(() => ["red"]));
     at.api.put(ConfigMap, config("a"));
     await at.start();
     at.api.remove(ConfigMap, ref("a"));
     at.api.put(ConfigMap, config("a"));
     await at.clock.advance(0);
     expect([at.world.writes, at.errors]).toEqual([["apply Secret home/red"], []]);
-    expect(notesOf(at).join()).toContain("Secret home/red belongs to a deleted namesake of its owner");
+    expect(notesOf(at).join()).toContain("Secret home/red belongs to a deleted owner with the same name");
     at.api.remove(Secret, ref("red")); // the garbage collector
     await at.clock.advance(0);
     expect(at.world.writes).toEqual(["apply Secret home/red", "apply Secret home/red"]);
@@ -413,17 +402,20 @@ describe("children", () => {
   });
 
   it.each([
-    { name: "a living namesake in another group", apiVersion: "example.com/v1", owner: "a" },
+    { name: "a live owner with the same name in another group", apiVersion: "example.com/v1", owner: "a" },
     { name: "another object of their owner's kind", apiVersion: "v1", owner: "b" },
-  ])("W4: of $name are a stranger's: that is said, and they are made when it has gone", async ({ apiVersion, owner }) => {
-    await using at = await atWork(() => colours(() => ["red"]));
-    const stranger = { apiVersion, kind: "ConfigMap", name: owner, uid: "alive", controller: true };
-    at.api.put(Secret, { metadata: { ...ref("red"), ownerReferences: [stranger] } });
-    at.api.put(ConfigMap, config("a"));
-    await at.start();
-    expect([at.world.writes, at.errors]).toEqual([[], [expect.stringContaining(`ConfigMap ${owner} (UID alive)`)]]);
-    at.api.remove(Secret, ref("red"));
-    await at.clock.advance(0);
-    expect(at.world.writes).toEqual(["apply Secret home/red"]);
-  });
+  ])(
+    "W4: reports a name conflict with a child of $name, and creates the child when that is gone",
+    async ({ apiVersion, owner }) => {
+      await using at = await atWork(() => colors(() => ["red"]));
+      const otherOwner = { apiVersion, kind: "ConfigMap", name: owner, uid: "alive", controller: true };
+      at.api.put(Secret, { metadata: { ...ref("red"), ownerReferences: [otherOwner] } });
+      at.api.put(ConfigMap, config("a"));
+      await at.start();
+      expect([at.world.writes, at.errors]).toEqual([[], [expect.stringContaining(`ConfigMap ${owner} (UID alive)`)]]);
+      at.api.remove(Secret, ref("red"));
+      await at.clock.advance(0);
+      expect(at.world.writes).toEqual(["apply Secret home/red"]);
+    },
+  );
 });

@@ -1,27 +1,27 @@
-// For tests on a cluster: a kind with children, its controller, and a stage for both. A choir has singers; a singer
-// is a ConfigMap, so that no node is needed to run one.
+// For tests on a cluster: a kind with children, its controller, and an environment for both. A choir has singers; a singer is a
+// ConfigMap, so that no node is needed.
 import { testCluster } from "@memhog/simulator/testing";
 import { z } from "zod";
-import { SharedCaches } from "../cache/shared-caches.ts";
+import { SharedCaches } from "../cache/cache.ts";
 import type { Client } from "../client/client.ts";
 import { loadConfig } from "../client/config/load.ts";
+import { createClient } from "../client/create-client.ts";
 import { Journal } from "../client/journal.ts";
-import { clientOver } from "../client/make-client.ts";
 import { undiciTransport } from "../client/transport/undici-transport.ts";
-import { type Logger, silentLogger } from "../concurrency/logger.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { type Logger, silentLogger } from "../concurrency/environment.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { type ObjectOf, refOf, type Stored } from "../objects/object.ts";
 import { condition } from "../schema/conditions.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { installCrds } from "../schema/install.ts";
-import { clientOf, quick } from "../testing/cluster-client.ts";
+import { clientOf, quick } from "../testing/cluster-world.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startFaultProxy } from "../testing/fault-proxy.ts";
 import { child } from "./children.ts";
+import type { ObjectEvent } from "./context.ts";
+import type { Controller } from "./controller.ts";
 import { controller } from "./controller.ts";
-import type { Controller } from "./definition.ts";
 import { noMetrics } from "./metrics.ts";
-import type { ObjectEvent } from "./object-events.ts";
 import { done } from "./outcome.ts";
 import { ControllerRunner } from "./runner.ts";
 
@@ -35,7 +35,7 @@ export const Choir = defineResource({
 });
 export type Choir = ObjectOf<typeof Choir>;
 
-/** What a choir should have. */
+/** The desired singers of a choir. */
 export function singersOf({ metadata, spec }: Stored<Choir>) {
   return Array.from({ length: spec.singers }, (_, index) =>
     child(ConfigMap, { metadata: { name: `${metadata.name}-${index}` }, data: { song: spec.song } }),
@@ -49,11 +49,11 @@ function reportOf({ spec }: Stored<Choir>, present: number) {
 
 /** Keeps the singers of every choir. @param resyncMs see ControllerOptions */
 export function choirs({ resyncMs = 0 }: { resyncMs?: number } = {}): Controller {
-  const whenStuck = ({ message }: Error, { spec }: Stored<Choir>) => ({
+  const onTerminalError = ({ message }: Error, { spec }: Stored<Choir>) => ({
     singers: spec.singers,
     conditions: [condition(Choir, "Ready", "Stuck", message.slice(0, 1_000))],
   });
-  return controller(Choir, { owns: [ConfigMap], resyncMs, whenStuck }, async (ref, ctx) => {
+  return controller(Choir, { owns: [ConfigMap], resyncMs, onTerminalError }, async (ref, ctx) => {
     const choir = ctx.get(Choir, ref);
     if (choir === undefined || choir.metadata.deletionTimestamp !== undefined) return done();
     if (choir.spec.song === "poison") throw new Error("this choir cannot be looked at");
@@ -72,7 +72,7 @@ const timing = {
   backoff: { initialMs: 50, maxMs: 500 },
 };
 
-/** A controller at work, and what it says and does. */
+/** A running controller, with its logs and calls. */
 export interface Performance extends AsyncDisposable {
   readonly runner: ControllerRunner;
   readonly journal: Journal;
@@ -81,7 +81,7 @@ export interface Performance extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What a stage needs of a cluster. */
+/** The part of a cluster that `stage` needs. */
 interface SomeCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly defaultNamespace: string;
@@ -92,7 +92,7 @@ export async function stage() {
   return stageOn(await testCluster());
 }
 
-/** The same on a cluster that the test has chosen. */
+/** The same on a given cluster. */
 export async function stageOn<C extends SomeCluster>(cluster: C) {
   const client = await clientOf(cluster);
   await installCrds(client, [Choir], { clock: quick.environment.clock });
@@ -101,7 +101,7 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
   const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
   const performances: Performance[] = [];
 
-  /** Starts a controller, as a process of its own would: with a client and caches of its own. */
+  /** Starts a controller with its own client and caches, as a separate process would. */
   const perform = (controller: Controller, kubeconfig?: string): Promise<Performance> =>
     startPerformance(controller, namespace, kubeconfig ?? proxy.config).then((performance) => {
       performances.push(performance);
@@ -124,7 +124,7 @@ async function startPerformance(
   const { environment } = quick;
   const config = typeof to === "string" ? await loadConfig({ kubeconfig: to, env: {} }) : to;
   const journal = new Journal(undiciTransport(config, quick), environment);
-  const client = clientOver(journal, quick);
+  const client = createClient({ transport: journal, ...quick });
   const caches = new SharedCaches({ client, namespaces: [namespace], environment, log: silentLogger, timing });
   const errors: string[] = [];
   const events: ObjectEvent[] = [];
@@ -145,7 +145,7 @@ async function startPerformance(
   return { runner, journal, errors, events, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** What tests do to choirs, and how they look at them. */
+/** Helpers that change and read choirs. */
 function helpers(client: Client, namespace: string) {
   const get = (name: string) => client.find(Choir, { namespace, name });
   const singers = async (name: string) => {
@@ -164,14 +164,14 @@ function helpers(client: Client, namespace: string) {
         { fieldManager: "test", force: true },
       ),
     remove: (name: string) => client.delete(Choir, { namespace, name }),
-    /** Waits until a choir says this about itself. */
+    /** Waits until a choir has a condition with this reason. */
     says: (name: string, reason: string) =>
       eventually(
         () => get(name),
         (choir) =>
           choir?.status?.conditions?.[0]?.reason === reason && choir.status.observedGeneration === choir.metadata.generation,
       ),
-    /** Waits until the singers are exactly those the spec asks for, and the choir says so. */
+    /** Waits until the singers are exactly as the spec demands, and the status reports it. */
     complete: (name: string) =>
       eventually(
         async () => ({ choir: await get(name), singers: await singers(name) }),
@@ -186,7 +186,7 @@ function helpers(client: Client, namespace: string) {
   };
 }
 
-/** How many objects a controller has created: the server answers 201 to an apply that creates. */
+/** The number of objects that a controller has created: the server answers 201 to an apply that creates. */
 export function creations({ journal }: Performance): number {
   return journal.calls.filter(({ path, status }) => status === 201 && path.includes("/configmaps")).length;
 }

@@ -1,27 +1,59 @@
-// What a reconciler is given. Reads come from caches and cost nothing; writes go to the server, and the next reconcile of
-// the same key sees them. Only what the controller declared is there: for the compiler, and again at run time.
-import type { Index } from "../cache/object-index.ts";
-import type { Clock } from "../concurrency/environment.ts";
-import type { Logger } from "../concurrency/logger.ts";
+// The context that a reconcile function receives. `get`, `list` and `lookup` read from the caches of the controller; `client` reads and
+// writes on the API server, and the next reconcile of the same key sees those writes. A context gives access only to the
+// kinds and verbs that the controller declares: the compiler checks that, and the runtime checks it again.
+import type { Index } from "../cache/store.ts";
+import type { Clock, Logger } from "../concurrency/environment.ts";
+import type { ObjectReference } from "../objects/kinds/kind.ts";
 import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
-import type { Grant, Granted } from "../schema/access.ts";
 import type { Resource, StatusInputOf } from "../schema/define-resource.ts";
-import type { NarrowedClient } from "../schema/narrowed-client.ts";
+import type { Grant, Granted, Same } from "../schema/permissions.ts";
+import type { RestrictedClient } from "../schema/restricted-client.ts";
 import type { ChildrenOptions, DesiredChild } from "./children.ts";
-import type { Declared } from "./declared.ts";
-import type { CachedObjects } from "./definition.ts";
-import type { Remark } from "./object-events.ts";
 
 export interface ListFilter {
-  /** @default all namespaces the operator looks into */
-  readonly namespace?: string;
+  /** @default all namespaces that the operator watches */
+  readonly namespace?: string | undefined;
   /** Only objects with all of these labels. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Only objects that name this one among their owners. */
+  /** Only objects that have this one among their owner references. */
   readonly ownedBy?: Stored<KubernetesObject>;
 }
 
-/** What an object may report about itself. For kinds of `defineResource` only legal conditions fit. */
+/**
+ * Reads from the caches of a controller. Map functions and sources receive one, and every `Context` is one, so a helper that
+ * takes a CacheReader works in all of them.
+ */
+export interface CacheReader {
+  /** Returns an object from the cache, or undefined. The object is shared: never modify it. */
+  get<T extends KubernetesObject>(kind: Kind<T>, ref: ObjectRef): Stored<T> | undefined;
+  /** Returns objects from the cache, in no particular order. */
+  list<T extends KubernetesObject>(kind: Kind<T>, filter?: ListFilter): readonly Stored<T>[];
+  /** Returns the objects that an index (`indexBy`) holds under this value. */
+  lookup<K extends Kind>(index: Index<K>, value: string): readonly Stored<ObjectOf<K>>[];
+}
+
+/** An Event about an object, as `kubectl describe` shows it. */
+export interface EventInput {
+  /** Why, in CamelCase: "PodReplaced". People write alerts on it, so treat it as public API. */
+  readonly reason: string;
+  /** One sentence for people. */
+  readonly message: string;
+  /** @default "Normal" */
+  readonly type?: "Normal" | "Warning";
+  /** What was done or attempted, in CamelCase. @default "Reconcile" */
+  readonly action?: string;
+}
+
+export interface ObjectEvent extends EventInput {
+  readonly regarding: ObjectReference;
+}
+
+/** Receives Events. Recording one never fails and never blocks. */
+export interface EventSink {
+  record(event: ObjectEvent): void;
+}
+
+/** The status that a reconcile function can set. Kinds from `defineResource` accept only the conditions they define. */
 export type StatusInput<K extends Kind> =
   K extends Resource<infer _Spec, infer _Status, infer _Conditions>
     ? StatusInputOf<K>
@@ -29,47 +61,59 @@ export type StatusInput<K extends Kind> =
       ? NonNullable<S>
       : never;
 
-/** What the compiler shows where a controller that said `reports: false` reports. */
-interface NotReporting {
-  readonly "status not reported": "leave out reports: false in the options of the controller";
+type Matching<D, T> = D extends Kind<infer DeclaredT> ? (Same<DeclaredT, T> extends true ? true : never) : never;
+
+/** The compiler error for a kind that is not declared. */
+interface NotCached {
+  readonly "kind not cached": "add this kind to owns or watches of the controller";
 }
 
-/** P: the kind that is reconciled. D: every kind that is cached. G: what may be done. */
+/** Accepts a kind of T if T is among the declared kinds D. Kinds are compared exactly: most are assignable to each other. */
+export type Declared<D extends Kind, T> = [Matching<D, T>] extends [never] ? NotCached : unknown;
+
+/** The compiler error for `setStatus` in a controller with `writesStatus: false`. */
+interface StatusNotWritten {
+  readonly "status not written": "remove writesStatus: false from the options of the controller";
+}
+
+/** P: the reconciled kind. D: every cached kind. G: the permissions. */
 export interface Context<P extends Kind, D extends Kind, G extends readonly Grant[]> {
-  /** An object from the cache; undefined if there is none. Shared: never change it. */
+  /** Returns an object from the cache, or undefined. The object is shared: never modify it. */
   get<T extends KubernetesObject>(kind: Kind<T> & Declared<D, T>, ref: ObjectRef): Stored<T> | undefined;
-  /** Objects from the cache, in no particular order. */
+  /** Returns objects from the cache, in no particular order. */
   list<T extends KubernetesObject>(kind: Kind<T> & Declared<D, T>, filter?: ListFilter): readonly Stored<T>[];
-  /** Objects from the cache that an index (`indexBy`) has under this value. */
+  /** Returns the objects that an index (`indexBy`) holds under this value. */
   lookup<K extends Kind>(index: Index<K> & Declared<D, ObjectOf<K>>, value: string): readonly Stored<ObjectOf<K>>[];
 
-  /** The same, for functions that also run outside a reconcile (`map`, sources): what is declared is checked when they run. */
-  readonly cached: CachedObjects;
-
-  /** The server. Reads are live; before anything disruptive, read live and write with UID and resourceVersion. */
-  readonly client: NarrowedClient<G>;
+  /** Calls the API server; reads are live. Before a disruptive action, read live and write with UID and resourceVersion. */
+  readonly client: RestrictedClient<G>;
   /**
-   * Makes the children of an object be exactly these: applies what differs, removes what is no longer wanted, leaves
-   * alone what somebody else controls. What is already so costs nothing.
+   * Replaces the set of children of an object. Applies every child that differs, and DELETES every other object of the owned
+   * kinds (or of `options.prune`) that the owner controls. Never touches an object that another owner controls. Writes
+   * nothing if the children are already as desired.
    */
   applyChildren(owner: Stored<ObjectOf<P>>, children: readonly DesiredChild[], options?: ChildrenOptions): Promise<void>;
-  /** Reports, through /status, if that says anything new. Adds observedGeneration and the transition times of conditions. */
+  /**
+   * Replaces the status of the object, through /status: fields that this controller set before and does not set now are
+   * removed. Conditions are merged by type, and conditions of other writers stay. Adds observedGeneration and transition
+   * times. Writes nothing if the status is already as desired.
+   */
   setStatus(
     object: Stored<ObjectOf<P>>,
-    status: Granted<G, ObjectOf<P>, "patch", "status"> extends true ? StatusInput<P> : NotReporting,
+    status: Granted<G, ObjectOf<P>, "patch", "status"> extends true ? StatusInput<P> : StatusNotWritten,
   ): Promise<void>;
-  /** Tells people, in `kubectl describe`. */
-  event(object: Stored<ObjectOf<P>>, remark: Remark): void;
-  /** The same, on an object of another kind. */
-  eventOn<T extends KubernetesObject>(kind: Kind<T>, object: Stored<T>, remark: Remark): void;
+  /** Records an Event on the object. */
+  event(object: Stored<ObjectOf<P>>, event: EventInput): void;
+  /** Records an Event on an object of another kind. */
+  eventOn<T extends KubernetesObject>(kind: Kind<T>, object: Stored<T>, event: EventInput): void;
 
-  /** A line for `explain`: what was considered, why it was left. Cheap; say it rather than log it. */
+  /** Adds a line to the `explain` record of this reconcile. Cheaper than a log line. */
   note(line: string): void;
-  /** Has the object in its fields already. */
+  /** Every line carries the object and the reconcileID. */
   readonly log: Logger;
   readonly clock: Clock;
-  /** Aborts when the time limit is over or the operator stops. Give it to everything that waits. */
+  /** Aborts at the time limit and when the operator stops. Pass it to everything that waits. */
   readonly signal: AbortSignal;
-  /** How often this key failed in a row before this time. */
+  /** The number of consecutive failures of this key before this reconcile. */
   readonly failures: number;
 }

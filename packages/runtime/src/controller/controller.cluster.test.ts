@@ -1,16 +1,16 @@
-// A controller on an API server, on good days and on bad ones. What is asserted is the state of the world, and, where a
-// promise is about not doing something, the journal of calls.
+// A controller on an API server, with and without faults. Tests assert the state of the cluster and, where an invariant forbids
+// an action, the log of calls.
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { ownerReferenceTo } from "../objects/owner.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { ownerReferenceTo } from "../objects/object.ts";
 import { eventually } from "../testing/eventually.ts";
-import type { Fault, FaultPlan } from "../testing/fault.ts";
+import type { Fault, FaultPlan } from "../testing/fault-proxy.ts";
 import { Choir, choirs, creations, type Performance, stage } from "./choir.fixture.ts";
 import { controller } from "./controller.ts";
-import { checkAgainIn, done } from "./outcome.ts";
+import { done, requeueAfter } from "./outcome.ts";
 
 describe("a controller", () => {
-  it("makes, keeps, changes and removes children, and reports", async () => {
+  it("creates, keeps, changes and deletes children, and writes the status", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
     await on.put("a", { singers: 3, song: "la" });
@@ -30,26 +30,26 @@ describe("a controller", () => {
     );
   });
 
-  it("leaves an object of somebody else alone, says whose it is, and goes on when it is gone", async () => {
+  it("does not touch an object of another owner, reports its owner, and continues when it is gone", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
-    const foreign = { namespace: on.namespace, name: "a-0" };
-    const before = await on.client.create(ConfigMap, { metadata: foreign, data: { song: "precious" } });
+    const conflicting = { namespace: on.namespace, name: "a-0" };
+    const before = await on.client.create(ConfigMap, { metadata: conflicting, data: { song: "precious" } });
     await on.put("a", { singers: 1 });
     const stuck = await on.says("a", "Stuck");
     expect(stuck?.status?.conditions?.[0]?.message).toContain(`ConfigMap ${on.namespace}/a-0: expected it to be controlled by`);
-    expect(await on.client.get(ConfigMap, foreign)).toEqual(before);
+    expect(await on.client.get(ConfigMap, conflicting)).toEqual(before);
     expect(choir.events).toContainEqual(expect.objectContaining({ type: "Warning", reason: "ReconcileFailed" }));
-    await on.client.delete(ConfigMap, foreign); // and nobody touches the choir
+    await on.client.delete(ConfigMap, conflicting); // without a change of the choir
     await on.complete("a");
   });
 
-  it("cleans up before an object goes", async () => {
+  it("runs the finalizer before an object is removed", async () => {
     await using on = await stage();
     const cleaned: string[] = [];
     const cleanUp = async ({ metadata }: { metadata: { name: string } }) => {
       cleaned.push(metadata.name);
-      return cleaned.length < 3 ? checkAgainIn(10, "not everything is packed") : done();
+      return cleaned.length < 3 ? requeueAfter(10, "not everything is packed") : done();
     };
     const finalizer = { name: "runtime-test.example.com/pack", cleanUp };
     await using performance = await on.perform(controller(Choir, { finalizer }, async () => done()));
@@ -67,7 +67,7 @@ describe("a controller", () => {
   });
 });
 
-describe("in a steady world", () => {
+describe("in a steady state", () => {
   it("E1: nothing is written over 100 resyncs", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs({ resyncMs: 20 }));
@@ -82,18 +82,18 @@ describe("in a steady world", () => {
   });
 });
 
-describe("C2: a lost answer", () => {
+describe("C2: a lost response", () => {
   it.each([
     { what: "the first child", paths: ["/configmaps/a-0"] },
     { what: "the second child", paths: ["/configmaps/a-1"] },
     { what: "the report", paths: ["/choirs/a/status"] },
     { what: "each of them", paths: ["/configmaps/a-0", "/configmaps/a-1", "/choirs/a/status"] },
-  ])("to the write of $what changes nothing about the end", async ({ paths }) => {
+  ])("to the write of $what leads to the same end state", async ({ paths }) => {
     await using on = await stage();
     const left = new Set(paths);
     on.proxy.plan = (request) => {
       const meant = request.method === "GET" ? undefined : paths.find((end) => request.path.endsWith(end));
-      // No event says what became of it, either: whoever does not ask does it again.
+      // The watch reports nothing, either: a controller that does not read back writes again.
       return meant !== undefined && left.delete(meant) ? { kind: "lose" } : allWatchesSilent(request);
     };
     await on.put("a", { singers: 2 });
@@ -104,7 +104,7 @@ describe("C2: a lost answer", () => {
     expect(repetitions(choir)).toEqual([]);
   });
 
-  it("to a deletion changes nothing about the end", async () => {
+  it("to a deletion leads to the same end state", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
     await on.put("a", { singers: 3 });
@@ -121,7 +121,7 @@ describe("C2: a lost answer", () => {
     expect(choir.journal.calls.filter(({ method }) => method === "DELETE")).toHaveLength(2);
   });
 
-  it("to the creation of an object that the server named creates no second one", async () => {
+  it("to a create with generateName creates no second object", async () => {
     await using on = await stage();
     on.proxy.plan = (request) => (request.method === "POST" ? { kind: "lose" } : silentWatches(request));
     await using crowd = await on.perform(crowds());
@@ -132,7 +132,7 @@ describe("C2: a lost answer", () => {
   });
 });
 
-/** Writes that say what the write before them said about the same object: nobody looked what had become of that one. */
+/** Writes that repeat the previous write to the same object, without a read in between. */
 function repetitions({ journal }: Performance): string[] {
   const last = new Map<string, string>();
   return journal.writes.flatMap(({ method, path, body }) => {
@@ -143,16 +143,16 @@ function repetitions({ journal }: Performance): string[] {
   });
 }
 
-/** Watches are accepted and say nothing, until they are given up as idle: only listings tell. */
+/** Watches are accepted and stay silent until they time out as idle: only lists return objects. */
 const allWatchesSilent: FaultPlan = ({ watch, query }) => {
   if (!watch) return undefined;
   return query.has("sendInitialEvents") ? { kind: "answer", status: 422 } : { kind: "watch", afterEvents: 0, ending: "silence" };
 };
 
-/** The same for those of the children alone. */
+/** The same for watches of the children only. */
 const silentWatches: FaultPlan = (request) => (request.path.endsWith("/configmaps") ? allWatchesSilent(request) : undefined);
 
-/** Makes singers whose names the server makes up: whoever thinks that one is missing makes one too many. */
+/** Creates singers with generateName: a controller that misses one in its cache creates one too many. */
 function crowds() {
   return controller(Choir, { owns: [ConfigMap] }, async (ref, ctx) => {
     const choir = ctx.get(Choir, ref);
@@ -165,7 +165,7 @@ function crowds() {
       ownerReferences: [ownerReferenceTo(choir, Choir)],
     };
     await ctx.client.create(ConfigMap, { metadata });
-    return checkAgainIn(1, "one at a time");
+    return requeueAfter(1, "one at a time");
   });
 }
 
@@ -178,7 +178,7 @@ async function settledCrowd(on: Awaited<ReturnType<typeof stage>>, { runner }: P
 }
 
 describe("W1: a stale cache", () => {
-  it("is not decided from: a key waits until its own last write is seen, however long the watch is silent", async () => {
+  it("is not used: a key waits until the cache has seen its own last write, however long the watch is silent", async () => {
     await using on = await stage();
     on.proxy.plan = silentWatches;
     await using crowd = await on.perform(crowds());
@@ -188,8 +188,8 @@ describe("W1: a stale cache", () => {
   });
 });
 
-describe("W2: an event that is never seen", () => {
-  it("costs nothing: what happened while nobody looked is found from the state alone", async () => {
+describe("W2: a missed event", () => {
+  it("while the controller is down is made up for from the state alone", async () => {
     await using on = await stage();
     const first = await on.perform(choirs());
     for (const name of ["changed", "gone", "robbed"]) await on.put(name, { singers: 2 });
@@ -203,7 +203,7 @@ describe("W2: an event that is never seen", () => {
     for (const name of ["changed", "robbed", "new"]) await on.complete(name);
   });
 
-  it("costs some time: what a watch of a running controller swallowed is found by the next listing", async () => {
+  it("of a silent watch is made up for by the next list", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
     await on.put("robbed", { singers: 2 });
@@ -226,7 +226,7 @@ describe("W2: an event that is never seen", () => {
 });
 
 describe("W4: delete and recreate under one name", () => {
-  it("is another object: it gets children of its own, and those of the first are left to the garbage collector", async () => {
+  it("creates another object with children of its own; the garbage collector removes those of the first", async () => {
     await using on = await stage();
     const first = await on.perform(choirs());
     const before = await on.put("a", { singers: 2 });
@@ -244,7 +244,7 @@ describe("W4: delete and recreate under one name", () => {
 });
 
 describe("L1: two leaders at once", () => {
-  it("are harmless: every child is made once, whoever makes it", async () => {
+  it("are harmless: every child is created once", async () => {
     await using on = await stage();
     await using first = await on.perform(choirs());
     await using second = await on.perform(choirs());
@@ -257,15 +257,15 @@ describe("L1: two leaders at once", () => {
   });
 });
 
-describe("A1: refusals", () => {
-  it("422 becomes a condition and a long wait", async () => {
+describe("A1: rejections", () => {
+  it("a 422 becomes a condition and a long back-off", async () => {
     await using on = await stage();
-    const whenStuck = ({ message }: Error) => ({
+    const onTerminalError = ({ message }: Error) => ({
       singers: 0,
       conditions: [{ type: "Ready", status: "False", reason: "Stuck", message } as const],
     });
     await using performance = await on.perform(
-      controller(Choir, { owns: [ConfigMap], whenStuck }, async (ref, ctx) => {
+      controller(Choir, { owns: [ConfigMap], onTerminalError }, async (ref, ctx) => {
         const choir = ctx.get(Choir, ref);
         if (choir === undefined) return done();
         await ctx.applyChildren(choir, [{ kind: ConfigMap, object: { metadata: { name: "Not_A_Name" } } }]);
@@ -278,7 +278,7 @@ describe("A1: refusals", () => {
     expect(performance.journal.writes.filter(({ path }) => path.includes("/configmaps/")).length).toBeLessThanOrEqual(3);
   });
 
-  it("409 is looked at afresh and decided again, until it fits", async () => {
+  it("a 409 is read and decided again until the write succeeds", async () => {
     await using on = await stage();
     const finalizer = { name: "runtime-test.example.com/pack", cleanUp: async () => done() };
     await using performance = await on.perform(controller(Choir, { finalizer }, async () => done()));
@@ -300,18 +300,18 @@ describe("A1: refusals", () => {
   });
 });
 
-describe("A2: a server in trouble", () => {
+describe("A2: a failing server", () => {
   const troubles: { name: string; fault: Fault; leastMs: (failures: number) => number; times: number }[] = [
     { name: "500", fault: { kind: "answer", status: 500 }, leastMs: (failures) => 50 * 2 ** failures, times: 5 },
     { name: "a reset", fault: { kind: "reset" }, leastMs: (failures) => 50 * 2 ** failures, times: 5 },
     {
-      name: "429, when it wants to be asked again",
+      name: "429 with Retry-After",
       fault: { kind: "answer", status: 429, retryAfterSeconds: 1 },
       leastMs: () => 1_000,
       times: 3,
     },
   ];
-  it.each(troubles)("gets fewer actions, never more: $name", async ({ fault, leastMs, times }) => {
+  it.each(troubles)("gets fewer calls, never more: $name", async ({ fault, leastMs, times }) => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
     on.proxy.plan = ({ method }) => (method === "GET" ? undefined : fault);
@@ -327,8 +327,8 @@ describe("A2: a server in trouble", () => {
   });
 });
 
-describe("E3: a poisoned object", () => {
-  it("never stops the others", async () => {
+describe("E3: an object whose reconcile always fails", () => {
+  it("never blocks the others", async () => {
     await using on = await stage();
     await using choir = await on.perform(choirs());
     await on.put("bad", { song: "poison" });

@@ -1,19 +1,19 @@
-// Real Kubernetes, because here somebody is not the admin: a controller whose rights are missing, or are taken away.
+// Runs on real Kubernetes, because the simulator does not enforce RBAC: a controller without permissions, or with revoked ones.
 import { testCluster } from "@memhog/localcluster/testing";
 import { describe, expect, it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Role } from "../objects/kinds/rbac.ts";
-import { may } from "../schema/access.ts";
+import { Role } from "../objects/kinds/access.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { allow } from "../schema/permissions.ts";
 import { rolesFor, rulesFor } from "../schema/rbac.ts";
 import { eventually } from "../testing/eventually.ts";
 import { choirs, stageOn } from "./choir.fixture.ts";
 
-describe("A1: refusals (of real rights: in the simulator everyone is admin)", () => {
-  it("403 becomes a condition and a long wait, and goes when the right is there", async () => {
+describe("A1: missing permissions (real RBAC)", () => {
+  it("a 403 becomes a condition and a long back-off, and the condition is cleared when the permission is granted", async () => {
     await using on = await stageOn(await testCluster());
     const without = choirs().grants.map((grant) => {
       if (grant.kind !== ConfigMap) return grant;
-      return may(ConfigMap, "get", "list", "watch", "delete");
+      return allow(ConfigMap, "get", "list", "watch", "delete");
     });
     const { namespace } = on;
     const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
@@ -24,8 +24,8 @@ describe("A1: refusals (of real rights: in the simulator everyone is admin)", ()
     await on.put("b", {});
     await on.says("b", "Stuck");
     const attempts = choir.journal.writes.filter(({ path }) => path.includes("/configmaps/a-"));
-    // Two singers, each of them tried: one refusal does not keep the other from being tried. And the status is news about the
-    // object, so it was looked at once or twice more; then comes the long wait.
+    // Both singers are tried: one rejection does not prevent the other attempt. The status write triggers one or two more
+    // reconciles; then comes the long back-off.
     expect(attempts.length).toBeLessThanOrEqual(6);
     expect(await on.singers("a")).toEqual([]);
     const rules = rulesFor(choirs().grants);
@@ -34,7 +34,7 @@ describe("A1: refusals (of real rights: in the simulator everyone is admin)", ()
     await on.complete("a");
   });
 
-  it("rights that are taken away degrade, and come back", async () => {
+  it("revoked permissions degrade the controller until they are granted again", async () => {
     await using on = await stageOn(await testCluster());
     const { namespace } = on;
     const roles = { name: "operator", namespace, namespaces: [namespace], clusterKinds: false };
@@ -43,7 +43,7 @@ describe("A1: refusals (of real rights: in the simulator everyone is admin)", ()
     await on.put("a", {});
     await on.complete("a");
     await on.client.patch(Role, { namespace, name: "operator" }, { type: "merge", body: { rules: [] } });
-    // Watches go on until they end; these end after two seconds, and then are refused.
+    // Open watches continue until they end; these end after two seconds, and new ones are rejected.
     await eventually(
       () => choir.runner.synced,
       (synced) => !synced,

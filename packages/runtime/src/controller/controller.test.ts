@@ -1,21 +1,19 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { indexBy } from "../cache/object-index.ts";
 import { view } from "../cache/projection.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Node } from "../objects/kinds/core/node.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { Service } from "../objects/kinds/core/service.ts";
-import type { Kind, Stored } from "../objects/object.ts";
-import { may } from "../schema/access.ts";
+import { indexBy } from "../cache/store.ts";
+import { ConfigMap, Node, Secret, Service } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import type { Kind, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
 import { condition } from "../schema/conditions.ts";
 import { defineResource } from "../schema/define-resource.ts";
+import { allow } from "../schema/permissions.ts";
 import { atWork, config } from "./at-work.fixture.ts";
 import { child } from "./children.ts";
-import { controller } from "./controller.ts";
+import type { CacheReader } from "./context.ts";
+import { controller, defineController } from "./controller.ts";
 import { declarative } from "./declarative.ts";
-import type { CachedObjects } from "./definition.ts";
-import { checkAgainIn, done, waitForChange } from "./outcome.ts";
+import { awaitChange, done, requeueAfter } from "./outcome.ts";
 
 const Gordon = defineResource({
   group: "operator.prgcont.cz",
@@ -31,9 +29,9 @@ const podsByNode = indexBy(Pod, (pod) => pod.spec.nodeName);
 const configs = indexBy(ConfigMap, () => undefined);
 const container = { name: "gordon", image: "gordon" };
 
-/** The reconcilers below are for the compiler: nothing calls them. */
-describe("a controller, to the compiler", () => {
-  it("reads, for the kinds it is about, objects of their types", () => {
+/** Nothing calls the reconcile functions below: the compiler checks them. */
+describe("the types of a controller", () => {
+  it("let the context read declared kinds only, with their object types", () => {
     controller(Gordon, { owns: [Pod], watches: [{ kind: Node, map: () => [] }] }, async (ref, ctx) => {
       expectTypeOf(ctx.get(Gordon, ref)?.spec.gordon.replicas).toEqualTypeOf<number | undefined>();
       expectTypeOf(ctx.list(Pod)).toEqualTypeOf<readonly Stored<Pod>[]>();
@@ -49,7 +47,7 @@ describe("a controller, to the compiler", () => {
     });
   });
 
-  it("is not fooled by kinds whose objects happen to fit", () => {
+  it("distinguish kinds whose objects are assignable to each other", () => {
     controller(ConfigMap, {}, async (ref, ctx) => {
       // @ts-expect-error a Pod could pass for a ConfigMap: all fields of one are optional
       ctx.get(Pod, ref);
@@ -57,49 +55,49 @@ describe("a controller, to the compiler", () => {
     });
   });
 
-  it("writes what it may, and nothing else", () => {
+  it("let the client make declared calls only", () => {
     controller(
       Gordon,
-      { owns: [Pod], may: [may(Service, "create"), may(Pod, "patch", { subresource: "resize" })] },
+      { owns: [Pod], permissions: [allow(Service, "create"), allow(Pod, "patch", { subresource: "resize" })] },
       async (ref, ctx) => {
         await ctx.client.delete(Pod, ref, { uid: "…" });
         await ctx.client.create(Service, { metadata: ref });
         await ctx.client.patch(Pod, ref, { type: "strategic", body: {} }, { subresource: "resize" });
-        // @ts-expect-error nobody said that it may delete services
+        // @ts-expect-error delete of services is not declared
         await ctx.client.delete(Service, ref);
         // @ts-expect-error nor gordons
         await ctx.client.delete(Gordon, ref);
-        // @ts-expect-error a Gordon is in the cache; to read it live is another right
+        // @ts-expect-error a Gordon is cached; a live read needs another permission
         await ctx.client.get(Gordon, ref);
         return done();
       },
     );
   });
 
-  it("reports only conditions that the kind defines", () => {
+  it("let setStatus set only conditions that the kind defines", () => {
     controller(Gordon, {}, async (ref, ctx) => {
       const gordon = ctx.get(Gordon, ref);
-      if (gordon === undefined) return waitForChange("none");
+      if (gordon === undefined) return awaitChange("none");
       const ready = condition(Gordon, "Ready", "PodsMissing", "0 of 1");
       await ctx.setStatus(gordon, { replicas: 1, readyReplicas: 0, conditions: [ready] });
       // @ts-expect-error there is no such reason
       await ctx.setStatus(gordon, { replicas: 1, readyReplicas: 0, conditions: [{ ...ready, reason: "Tired" }] });
       // @ts-expect-error readyReplicas is missing
       await ctx.setStatus(gordon, { replicas: 1 });
-      return checkAgainIn(1_000, "…");
+      return requeueAfter(1_000, "…");
     });
   });
 
-  it("reports nothing if it said that it never does", () => {
-    controller(Gordon, { reports: false }, async (ref, ctx) => {
+  it("forbid setStatus with writesStatus: false", () => {
+    controller(Gordon, { writesStatus: false }, async (ref, ctx) => {
       const gordon = ctx.get(Gordon, ref);
-      // @ts-expect-error there is no right to
+      // @ts-expect-error no permission to write the status
       if (gordon !== undefined) await ctx.setStatus(gordon, { replicas: 1, readyReplicas: 0 });
       return done();
     });
   });
 
-  it("maps and cleans up with objects of the right types, and reads views by their fields", () => {
+  it("give map functions and cleanup the right object types, and restrict views to their fields", () => {
     const PodNames = view(Pod, { project: ({ metadata }) => ({ metadata }) });
     controller(
       Gordon,
@@ -107,11 +105,11 @@ describe("a controller, to the compiler", () => {
         watches: [
           {
             kind: Node,
-            map: (node, gordons) => {
+            map: (node, cached) => {
               expectTypeOf(node).toEqualTypeOf<Stored<Node>>();
-              return [...gordons.objects()].map((gordon) => ({ name: `${gordon.spec.gordon.replicas}` }));
+              return cached.list(Gordon).map((gordon) => ({ name: `${gordon.spec.gordon.replicas}` }));
             },
-            when: ({ object }) => object.spec?.unschedulable === true,
+            predicate: ({ object }) => object.spec?.unschedulable === true,
           },
           { kind: PodNames, map: () => [] },
         ],
@@ -123,7 +121,7 @@ describe("a controller, to the compiler", () => {
             return done();
           },
         },
-        whenStuck: (error, gordon) => ({
+        onTerminalError: (error, gordon) => ({
           replicas: gordon.spec.gordon.replicas,
           readyReplicas: 0,
           conditions: [condition(Gordon, "Ready", "PodsMissing", error.message)],
@@ -137,7 +135,7 @@ describe("a controller, to the compiler", () => {
     );
   });
 
-  it("in its pure form sees and wants with the same types", () => {
+  it("are the same in a declarative controller", () => {
     declarative(Gordon, { owns: [Pod] }, (gordon, seen) => {
       expectTypeOf(seen.children(Pod)).toEqualTypeOf<readonly Stored<Pod>[]>();
       // @ts-expect-error ConfigMap is not owned
@@ -151,8 +149,8 @@ describe("a controller, to the compiler", () => {
 });
 
 describe("a controller", () => {
-  it("is a value that knows its name and its rights", () => {
-    const gordons = controller(Gordon, { owns: [Pod], may: [may(Node, "get")] }, async () => done());
+  it("is a value with a name and its permissions", () => {
+    const gordons = controller(Gordon, { owns: [Pod], permissions: [allow(Node, "get")] }, async () => done());
     expect(gordons.name).toBe("gordon");
     const rights = gordons.grants.map(
       ({ kind, verbs, subresource }) => `${kind.plural}${subresource ? `/${subresource}` : ""}: ${verbs}`,
@@ -167,18 +165,20 @@ describe("a controller", () => {
     ]);
   });
 
-  it("has no right to a status that it never reports in, and nothing to say there when stuck", () => {
-    const silent = controller(Gordon, { reports: false }, async () => done());
+  it("has no permission to write the status with writesStatus: false, and rejects onTerminalError", () => {
+    const silent = controller(Gordon, { writesStatus: false }, async () => done());
     expect(silent.grants.filter(({ subresource }) => subresource === "status")).toEqual([]);
-    const whenStuck = () => ({ replicas: 0, readyReplicas: 0 });
-    expect(() => controller(Gordon, { reports: false, whenStuck }, async () => done())).toThrow(/expected no whenStuck/);
+    const onTerminalError = () => ({ replicas: 0, readyReplicas: 0 });
+    expect(() => controller(Gordon, { writesStatus: false, onTerminalError }, async () => done())).toThrow(
+      /expected no onTerminalError/,
+    );
   });
 
-  it("is held to its rights by the helpers of the runtime, too", async () => {
+  it("is restricted to its permissions in the helpers of the runtime, too", async () => {
     await using at = await atWork((ran) =>
-      controller(ConfigMap, { reports: false }, async (ref, ctx) => {
+      controller(ConfigMap, { writesStatus: false }, async (ref, ctx) => {
         const found = ctx.get(ConfigMap, ref);
-        // @ts-expect-error past the compiler
+        // @ts-expect-error bypasses the compiler to test the runtime check
         if (found !== undefined) await ctx.setStatus(found, {}).catch((error: Error) => ran.push(error.message));
         return done();
       }),
@@ -186,17 +186,18 @@ describe("a controller", () => {
     await at.start();
     at.api.put(ConfigMap, config("a"));
     await at.clock.advance(0);
-    expect(at.ran).toEqual([expect.stringContaining("patch configmaps/status: expected it among the declared rights")]);
+    expect(at.ran).toEqual([expect.stringContaining("patch configmaps/status: expected a declared permission")]);
     expect(at.world.writes).toEqual([]);
   });
 
-  it("reads for functions that know nothing of it, too, but nothing that was not declared", async () => {
-    const namesOf = (kind: Kind, cached: CachedObjects) => [...cached.objects(kind, "home")].map(({ metadata }) => metadata.name);
+  it("passes as a CacheReader to helpers, and still rejects kinds that are not declared", async () => {
+    const namesOf = (kind: Kind, cached: CacheReader) =>
+      cached.list(kind, { namespace: "home" }).map(({ metadata }) => metadata.name);
     await using at = await atWork((ran) =>
-      controller(ConfigMap, {}, async (ref, { cached }) => {
-        ran.push(...namesOf(ConfigMap, cached), String(cached.get(ConfigMap, ref)?.data?.tea));
+      controller(ConfigMap, {}, async (ref, ctx) => {
+        ran.push(...namesOf(ConfigMap, ctx), String(ctx.get(ConfigMap, ref)?.data?.tea));
         try {
-          namesOf(Pod, cached);
+          namesOf(Pod, ctx);
         } catch (error) {
           ran.push((error as Error).constructor.name);
         }
@@ -218,21 +219,52 @@ describe("a controller", () => {
     { timeoutMs: "120000" as never },
     { resyncMs: -1 },
     { resyncMs: Number.POSITIVE_INFINITY },
-  ])("says what is wrong with %j when it is defined", (options) => {
+  ])("rejects %j when it is defined", (options) => {
     const [name = ""] = Object.keys(options);
     expect(() => controller(Gordon, options, async () => done())).toThrow(`controller of Gordon: expected ${name} to be`);
   });
 
-  it("takes what is undefined for not stated", () => {
+  it.each([{ backoff: { initialMs: 0, maxMs: 1 } }, { backoff: { initialMs: 2, maxMs: 1 } }])(
+    "rejects %j when it is defined",
+    (options) => expect(() => controller(Gordon, options, async () => done())).toThrow("controller of Gordon: expected backoff."),
+  );
+
+  it("infers the context of a separate function, and the objects of predicates per owned kind", () => {
+    const definition = defineController(Gordon, {
+      owns: [Pod, { kind: ConfigMap, predicate: ({ object }) => object.data?.loud === "yes" }],
+      watches: [{ kind: Node, map: (node) => (node.spec?.unschedulable === true ? [{ name: "a" }] : []) }],
+      permissions: [allow(Node, "get")],
+    });
+    const reconcile = async (ref: ObjectRef, ctx: typeof definition.Context) => {
+      expectTypeOf(ctx.get(Gordon, ref)).toEqualTypeOf<Stored<ObjectOf<typeof Gordon>> | undefined>();
+      expectTypeOf(ctx.list(Pod)).toEqualTypeOf<readonly Stored<Pod>[]>();
+      expectTypeOf(ctx.list(ConfigMap)).toEqualTypeOf<readonly Stored<ConfigMap>[]>();
+      await ctx.client.get(Node, { name: "a" });
+      // @ts-expect-error: not cached
+      ctx.list(Secret);
+      // @ts-expect-error: not allowed
+      await ctx.client.delete(Node, { name: "a" });
+      return done();
+    };
+    const { plan, grants } = definition.reconcile(reconcile, { resyncMs: 0 });
+    expect(plan.owns.map(({ kind, predicate }) => [kind, predicate !== undefined])).toEqual([
+      [Pod, false],
+      [ConfigMap, true],
+    ]);
+    expect(plan.resyncMs).toBe(0);
+    expect(grants).toContainEqual(allow(Node, "get"));
+  });
+
+  it("treats an undefined option as absent", () => {
     const none = { concurrency: undefined, timeoutMs: undefined, resyncMs: undefined, owns: undefined, name: undefined };
     const { plan, name } = controller(Gordon, none as never, async () => done());
     expect([plan.concurrency, plan.timeoutMs, plan.resyncMs, plan.owns, name]).toEqual([1, 120_000, 3_600_000, [], "gordon"]);
   });
 
-  it("needs a finalizer in a domain of its own, when it is defined", () => {
+  it("rejects a finalizer name without a domain", () => {
     const named = (name: string) => () =>
       controller(Gordon, { finalizer: { name, cleanUp: async () => done() } }, async () => done());
-    expect(named("cleanup")).toThrow(/expected a name in a domain of yours/);
+    expect(named("cleanup")).toThrow(/expected a qualified name in a domain you own/);
     expect(named("not a name/cleanup")).toThrow(/found "not a name\/cleanup"/);
     expect(
       named("operator.prgcont.cz/cleanup")().grants.some(

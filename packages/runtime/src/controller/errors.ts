@@ -1,39 +1,39 @@
-// What reconcilers throw, and what the loop concludes (after-reconcile.ts). The kind of an error tells the loop what to
-// do; everything that is not here or in the client's catalogue is retried with growing delays.
+// The errors of controllers. The class of an error decides what the loop does next (outcome.ts). The loop retries any error
+// that is neither defined here nor in client/errors.ts with a back-off.
 import { type Kind, type KubernetesObject, keyOf, refOf } from "../objects/object.ts";
 
-/** Anything this folder throws on purpose. */
+/** Base class of the errors of controllers. */
 export abstract class ControllerError extends Error {
-  /** Stable: safe to match on, to log and to count. */
+  /** Stable across releases: match on this, not on the message. */
   abstract readonly code: string;
   override get name(): string {
     return this.constructor.name;
   }
 }
 
-/** Trying again will not help until something changes: `throw new PermanentError("spec.schedule names no time")`. */
-export class PermanentError extends ControllerError {
-  readonly code: string = "PERMANENT";
+/** Stops retries until the object or its children change: `throw new TerminalError("spec.schedule is not a time")`. */
+export class TerminalError extends ControllerError {
+  readonly code: string = "TERMINAL";
 }
 
-/** An object of the name of a child exists, and is somebody else's. It is left alone; renaming or deleting it helps. */
-export class ChildNotOursError extends PermanentError {
-  override readonly code = "CHILD_NOT_OURS";
+/** An object with the name of a child exists and has another owner. The runtime does not touch it. Rename or delete one of the two. */
+export class AlreadyOwnedError extends TerminalError {
+  override readonly code = "ALREADY_OWNED";
   readonly child: KubernetesObject;
 
   constructor(kind: Kind, child: KubernetesObject, owner: KubernetesObject) {
     const theirs = child.metadata?.ownerReferences?.find(({ controller }) => controller);
-    const found = theirs === undefined ? "nobody" : `${theirs.kind} ${theirs.name} (UID ${theirs.uid})`;
+    const found = theirs === undefined ? "no controller" : `${theirs.kind} ${theirs.name} (UID ${theirs.uid})`;
     super(
-      `${kind.kind} ${keyOf(refOf(child))}: expected it to be controlled by ${keyOf(refOf(owner))} (UID ${owner.metadata?.uid}), found ${found} → it is not touched; rename or remove one of them`,
+      `${kind.kind} ${keyOf(refOf(child))}: expected it to be controlled by ${keyOf(refOf(owner))} (UID ${owner.metadata?.uid}), found ${found} → rename or delete one of the two; the existing object is not touched`,
     );
     this.child = child;
   }
 }
 
-/** Several children could not be had; each says why. The others are as they should be. */
-export class SeveralChildrenError extends PermanentError {
-  override readonly code = "SEVERAL_CHILDREN";
+/** Several children could not be applied; `errors` has one error for each. All other children are as desired. */
+export class AggregateChildError extends TerminalError {
+  override readonly code = "AGGREGATE";
   readonly errors: readonly Error[];
 
   constructor(errors: readonly Error[]) {
@@ -42,22 +42,22 @@ export class SeveralChildrenError extends PermanentError {
   }
 }
 
-/** A reconciler asked for a kind that its controller neither owns nor watches. The compiler refuses this first. */
-export class KindNotCachedError extends PermanentError {
+/** A reconcile function read a kind that its controller neither owns nor watches. The compiler normally reports this. */
+export class KindNotCachedError extends TerminalError {
   override readonly code = "KIND_NOT_CACHED";
 
   constructor(kind: Kind, controller: string) {
-    super(`controller ${controller}: expected ${kind.kind} among its kinds, found it missing → add it to owns or watches`);
+    super(`controller ${controller}: expected ${kind.kind} to be owned or watched, found neither → add it to owns or watches`);
   }
 }
 
-/** A reconcile is over, by its end or by its time limit, and something it started still wants to write. */
+/** A call was made after its reconcile returned or timed out. */
 export class ReconcileEndedError extends ControllerError {
   readonly code = "RECONCILE_ENDED";
 
   constructor(controller: string) {
     super(
-      `controller ${controller}: expected calls only during a reconcile, found one after its end → await everything you start`,
+      `controller ${controller}: expected calls only during a reconcile, found one after it ended → await every promise before you return`,
     );
   }
 }

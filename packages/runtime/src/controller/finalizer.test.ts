@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ForbiddenError } from "../client/errors.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { controller } from "./controller.ts";
-import { checkAgainIn, done } from "./outcome.ts";
+import { done, requeueAfter } from "./outcome.ts";
 
 describe("a finalizer", () => {
   const cleaning = (ran: string[], outcome = done) =>
@@ -33,7 +33,7 @@ describe("a finalizer", () => {
     expect(at.api.get(ConfigMap, ref("a"))?.metadata.finalizers).toEqual(["test.example.com/cleanup"]);
   });
 
-  it("is added to those of others, also of those who come between our look and our write", async () => {
+  it("is added to other finalizers, including one added between our read and our write", async () => {
     await using at = await atWork((ran) => cleaning(ran));
     at.api.put(ConfigMap, { metadata: { ...ref("a"), finalizers: ["other.example.com/x"] } });
     at.world.spoil = () => {
@@ -50,7 +50,7 @@ describe("a finalizer", () => {
   it.each([
     { name: "to add to", before: config("a") },
     { name: "to remove from", before: dying(["test.example.com/cleanup"]) },
-  ])("is in order if there is nothing left $name, and an error if the server will not have it", async ({ before }) => {
+  ])("accepts that the object is gone $name, and fails if the server rejects the write", async ({ before }) => {
     await using at = await atWork((ran) => cleaning(ran));
     at.api.put(ConfigMap, before);
     at.world.spoil = () => {
@@ -66,7 +66,7 @@ describe("a finalizer", () => {
     expect([at.errors.length, at.api.get(ConfigMap, ref("a"))]).toEqual([1, undefined]);
   });
 
-  it("is removed when the clean-up is done, and the others stay", async () => {
+  it("is removed when the cleanup is done, and the others stay", async () => {
     await using at = await atWork((ran) => cleaning(ran));
     at.api.put(ConfigMap, dying(["other.example.com/x", "test.example.com/cleanup"]));
     await at.start();
@@ -75,8 +75,8 @@ describe("a finalizer", () => {
     expect(at.api.get(ConfigMap, ref("a"))?.metadata.finalizers).toEqual(["other.example.com/x"]);
   });
 
-  it("stays while the clean-up is not done", async () => {
-    await using at = await atWork((ran) => cleaning(ran, () => checkAgainIn(10_000, "the snapshot is being made")));
+  it("stays while the cleanup is not done", async () => {
+    await using at = await atWork((ran) => cleaning(ran, () => requeueAfter(10_000, "the snapshot is being made")));
     at.api.put(ConfigMap, dying(["test.example.com/cleanup"]));
     await at.start();
     await at.clock.advance(25_000);

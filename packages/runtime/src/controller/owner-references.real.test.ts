@@ -1,14 +1,15 @@
-// An API server that asks whether who makes a child may hold up the deletion of its owner, as OpenShift's does. No other cluster of
-// ours asks, so this is where `update` on the finalizers of an owner (schema/implied-access.ts) is seen to be needed, and to suffice.
+// An API server with the admission plugin OwnerReferencesPermissionEnforcement, as on OpenShift: creating a child with
+// blockOwnerDeletion requires `update` on the finalizers of its owner (schema/permissions.ts). Shows that this permission is
+// necessary and sufficient.
 import { startCluster } from "@memhog/localcluster";
 import { expect, it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { ownerReferenceTo } from "../objects/owner.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { ownerReferenceTo } from "../objects/object.ts";
 import { rolesFor } from "../schema/rbac.ts";
 import { eventually } from "../testing/eventually.ts";
 import { Choir, choirs, stageOn } from "./choir.fixture.ts";
 
-it("S1: where owner references are enforced, children take the right to their owner's finalizers (real RBAC and admission)", async () => {
+it("S1: with OwnerReferencesPermissionEnforcement, creating children requires update on their owner's finalizers (real RBAC and admission)", async () => {
   const enforcing = { admissionPlugins: ["OwnerReferencesPermissionEnforcement"], controllers: [] };
   await using on = await stageOn(await startCluster(enforcing));
   const { namespace, client, cluster } = on;
@@ -16,7 +17,7 @@ it("S1: where owner references are enforced, children take the right to their ow
     await cluster.apply(...rolesFor(grants, { name, namespace, namespaces: [namespace] }));
     return on.perform(choirs(), await cluster.kubeconfigFor({ serviceAccount: name }));
   };
-  // It learns of new kinds every half minute, and until then refuses even us.
+  // The plugin discovers new kinds every 30 seconds, and rejects even admins until then.
   const owner = await on.put("first", { singers: 0 });
   const metadata = { namespace, name: "asked", ownerReferences: [ownerReferenceTo(owner, Choir)] };
   await eventually(

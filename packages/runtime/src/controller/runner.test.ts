@@ -1,15 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { ForbiddenError } from "../client/errors.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import type { Clock } from "../concurrency/environment.ts";
+import { manualClock } from "../concurrency/manual-clock.ts";
+import { ConfigMap, Secret, Service } from "../objects/kinds/core.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
 import { child } from "./children.ts";
 import { controller } from "./controller.ts";
-import { checkAgainIn, done, waitForChange } from "./outcome.ts";
+import { awaitChange, done, requeueAfter } from "./outcome.ts";
+import { EventLoopYielder } from "./runner.ts";
 
 const said = { attempt: "test", reason: "", message: "no", status: 409 };
 
-describe("a controller at work", () => {
-  it("reconciles what is there, and what changes", async () => {
+describe("ControllerRunner", () => {
+  it("reconciles existing and changed objects", async () => {
     await using at = await atWork((ran) => controller(ConfigMap, {}, async ({ name }) => noted(ran, name)));
     at.api.put(ConfigMap, config("a"));
     at.api.put(ConfigMap, config("b"));
@@ -21,7 +24,7 @@ describe("a controller at work", () => {
     expect(at.runner.explain(ref("a")).map(({ because }) => because)).toEqual([["ConfigMap home/a changed"]]);
   });
 
-  it("W3: does nothing before its caches are complete, nor while they are stale", async () => {
+  it("W3: reconciles nothing before its caches are synced, nor while they are stale", async () => {
     await using at = await atWork((ran) => controller(ConfigMap, {}, async ({ name }) => noted(ran, name)));
     at.api.put(ConfigMap, config("a"));
     at.api.refuse = () => new ForbiddenError({ ...said, status: 403 });
@@ -41,7 +44,7 @@ describe("a controller at work", () => {
     expect([at.runner.synced, at.ran]).toEqual([true, ["a", "a"]]);
   });
 
-  it("explains how long an object waited, and for what, from the first time it was queued", async () => {
+  it("explains how long an object waited since it was first enqueued, and for what", async () => {
     await using at = await atWork((ran) =>
       controller(ConfigMap, { owns: [Secret], resyncMs: 0 }, async (own, ctx) => {
         const owner = ctx.get(ConfigMap, own);
@@ -71,7 +74,7 @@ describe("a controller at work", () => {
     expect(at.runner.explain(ref("a")).at(-1)).not.toHaveProperty("waitedFor");
   });
 
-  it("queues nothing before it works, and then everything that is there, however much, and what changes meanwhile", async () => {
+  it("enqueues nothing before work(), and then all existing objects and all changes", async () => {
     await using at = await atWork((ran) => controller(ConfigMap, { resyncMs: 0 }, async ({ name }) => noted(ran, name)));
     for (let n = 0; n < 1_200; n += 1) at.api.put(ConfigMap, config(`c-${n}`));
     at.runner.start();
@@ -86,7 +89,7 @@ describe("a controller at work", () => {
     expect(at.runner.explain(ref("c-0"))).toMatchObject([{ because: ["listed"], waitedMs: 0 }]);
   });
 
-  it("looks at the owner when a child changes or goes, and at whoever a watched object matters to, before and after", async () => {
+  it("reconciles the owner when a child changes or is removed, and the objects that a watched object maps to, before and after a change", async () => {
     await using at = await atWork((ran) => {
       const map = ({ data = {} }: Secret) => (data.for === undefined ? [] : [ref(data.for)]);
       return controller(ConfigMap, { owns: [ConfigMap], watches: [{ kind: Secret, map }] }, async ({ name }) => noted(ran, name));
@@ -103,11 +106,11 @@ describe("a controller at work", () => {
     expect(at.ran).toEqual(["first", "second", "first"]);
   });
 
-  it("checks again when it was told to, and not when it waits for a change", async () => {
+  it("requeues after requeueAfter, and not after awaitChange", async () => {
     await using at = await atWork((ran) =>
       controller(ConfigMap, {}, async ({ name }) => {
         ran.push(name);
-        return name === "sampled" ? checkAgainIn(15_000, "usage can only be sampled") : waitForChange("nothing to do");
+        return name === "sampled" ? requeueAfter(15_000, "usage can only be sampled") : awaitChange("nothing to do");
       }),
     );
     at.api.put(ConfigMap, config("sampled"));
@@ -117,13 +120,13 @@ describe("a controller at work", () => {
     expect(at.ran.filter((name) => name === "sampled")).toHaveLength(5);
     expect(at.ran.filter((name) => name === "quiet")).toHaveLength(1);
     const [record] = at.runner.explain(ref("sampled")).slice(-1);
-    expect(record).toMatchObject({ ended: "checks again in 15 s: usage can only be sampled", times: 5 });
+    expect(record).toMatchObject({ ended: "requeues after 15 s: usage can only be sampled", times: 5 });
   });
 
-  it("is not woken by changes of children that do not matter", async () => {
+  it("ignores changes of children that the predicate rejects", async () => {
     const matters = ({ object }: { object: Secret }) => object.data?.loud === "yes";
     await using at = await atWork((ran) =>
-      controller(ConfigMap, { owns: [Secret], whenOwned: matters }, async ({ name }) => noted(ran, name)),
+      controller(ConfigMap, { owns: [{ kind: Secret, predicate: matters }] }, async ({ name }) => noted(ran, name)),
     );
     const { uid } = at.api.put(ConfigMap, config("a")).metadata;
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid, controller: true }];
@@ -136,7 +139,79 @@ describe("a controller at work", () => {
     expect([at.ran.length, await say("no"), await say("yes"), await say("no")]).toEqual([1, 1, 2, 2]);
   });
 
-  it("looks at everything again, now and then", async () => {
+  it("applies predicates per owned kind", async () => {
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { owns: [{ kind: Secret, predicate: () => false }, Service] }, async ({ name }) => noted(ran, name)),
+    );
+    const { uid } = at.api.put(ConfigMap, config("a")).metadata;
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid, controller: true }];
+    await at.start();
+    at.api.put(Secret, { metadata: { ...ref("s"), ownerReferences } });
+    await at.clock.advance(0);
+    expect(at.ran).toHaveLength(1);
+    at.api.put(Service, { metadata: { ...ref("s"), ownerReferences } });
+    await at.clock.advance(0);
+    expect(at.ran).toHaveLength(2);
+  });
+
+  it("reconciles objects with a higher priority first", async () => {
+    const priority = ({ data }: ConfigMap) => Number(data?.priority ?? 0);
+    const first = Promise.withResolvers<void>();
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { priority }, async ({ name }) => {
+        if (name === "first") await first.promise;
+        else ran.push(name);
+        return done();
+      }),
+    );
+    at.api.put(ConfigMap, config("first"));
+    await at.start();
+    for (const [name, level] of Object.entries({ a: "1", b: "3", c: "2" }))
+      at.api.put(ConfigMap, config(name, { priority: level }));
+    await at.clock.advance(0);
+    first.resolve();
+    await at.clock.advance(0);
+    expect(at.ran).toEqual(["b", "c", "a"]);
+  });
+
+  it("retries with the back-off of the controller", async () => {
+    const backoff = { initialMs: 60_000, maxMs: 60_000 };
+    await using at = await atWork((ran) =>
+      controller(ConfigMap, { backoff }, async ({ name }) => {
+        ran.push(name);
+        throw new Error("not yet");
+      }),
+    );
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    await at.clock.advance(59_000);
+    expect(at.ran).toHaveLength(1);
+    await at.clock.advance(2_000);
+    expect(at.ran).toHaveLength(2);
+  });
+
+  it("logs every line of one reconcile with the same reconcileID, and the next reconcile with another", async () => {
+    await using at = await atWork(() =>
+      controller(ConfigMap, { resyncMs: 0 }, async (_ref, { log, failures }) => {
+        log.info({}, "first line");
+        log.info({}, "second line");
+        if (failures === 0) throw new Error("once");
+        return done();
+      }),
+    );
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    await at.clock.advance(1_000);
+    const lines = at.lines.map(({ object, reconcileID }) => [object, reconcileID]);
+    const [first, , failed, again] = lines;
+    expect(lines).toHaveLength(5);
+    expect(first).toEqual(["home/a", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(failed).toEqual(first);
+    expect(again).toEqual(["home/a", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(again).not.toEqual(first);
+  });
+
+  it("reconciles every object at a resync", async () => {
     await using at = await atWork((ran) => controller(ConfigMap, { resyncMs: 60_000 }, async ({ name }) => noted(ran, name)));
     at.api.put(ConfigMap, config("a"));
     await at.start();
@@ -145,7 +220,7 @@ describe("a controller at work", () => {
     expect(at.ran.length).toBeLessThan(13);
   });
 
-  it("finishes what is under way when it is stopped, takes nothing new, and leaves nothing behind", async () => {
+  it("finishes running reconciles on stop, starts no new ones, and releases its caches", async () => {
     let finish = () => {};
     const at = await atWork((ran) =>
       controller(ConfigMap, {}, async ({ name }) => {
@@ -166,7 +241,7 @@ describe("a controller at work", () => {
     expect([at.api.openWatches, at.clock.pending]).toEqual([0, 0]);
   });
 
-  it("L2: gives up what is under way when it is told to", async () => {
+  it("L2: aborts running reconciles when the stop signal aborts", async () => {
     const at = await atWork((ran) =>
       controller(ConfigMap, {}, async ({ name }, ctx) => {
         ran.push(name);
@@ -177,6 +252,44 @@ describe("a controller at work", () => {
     await at.start();
     await at.runner.stop(AbortSignal.abort(new Error("the lease is lost")));
     expect(at.errors).toEqual([]);
-    expect(at.runner.explain(ref("a"))[0]?.ended).toBe("given up: stopping");
+    expect(at.runner.explain(ref("a"))[0]?.ended).toBe("aborted: the operator is stopping");
   });
+});
+
+/** A manual clock on which time also passes during work. */
+function workingClock() {
+  const clock = manualClock();
+  let worked = 0;
+  const busy: Clock = {
+    ...clock,
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic() + worked,
+    after: (ms, f) => clock.after(ms, f),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
+  return { clock, busy, work: (ms: number) => (worked += ms) };
+}
+
+it("EventLoopYielder yields only after a turn has lasted too long", async () => {
+  const { clock, busy, work } = workingClock();
+  const yielder = new EventLoopYielder(busy, 5);
+  expect(yielder.yieldIfDue()).toBeUndefined();
+  work(4);
+  expect(yielder.yieldIfDue()).toBeUndefined();
+  work(4);
+  const pause = yielder.yieldIfDue();
+  expect(pause).toBeInstanceOf(Promise);
+  await clock.advance(0);
+  await pause;
+  expect(yielder.yieldIfDue()).toBeUndefined();
+});
+
+it("EventLoopYielder does not delay work after an idle time", async () => {
+  const { clock, busy } = workingClock();
+  const yielder = new EventLoopYielder(busy, 5);
+  yielder.yieldIfDue();
+  await clock.advance(60_000);
+  expect(yielder.yieldIfDue()).toBeUndefined();
+  yielder.stop();
+  expect(clock.pending).toBe(0);
 });

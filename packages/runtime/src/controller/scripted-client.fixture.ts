@@ -1,6 +1,6 @@
-// For tests only: a whole client over the scripted API (cache/scripted-api.fixture.ts), so that controllers can be driven on a
-// manual clock through sequences no real server produces on demand. What the server makes of a write is only hinted at
-// (apply is a deep merge); tests about that run against a real API server.
+// For tests only: a complete client over the scripted API (cache/scripted-api.fixture.ts), to drive controllers on a manual
+// clock through sequences that no real server produces on demand. Writes are only approximated (apply is a deep merge); tests
+// of the server's behavior run against a real API server.
 import { ScriptedApi } from "../cache/scripted-api.fixture.ts";
 import type { Client } from "../client/client.ts";
 import { AlreadyExistsError, ConflictError, NotFoundError, TransportError } from "../client/errors.ts";
@@ -9,9 +9,9 @@ import { type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type St
 
 export class ScriptedWorld {
   readonly api = new ScriptedApi();
-  /** What was written: "apply ConfigMap home/a". */
+  /** The writes: "apply ConfigMap home/a". */
   readonly writes: string[] = [];
-  /** Spoils a write: throws before it happens, or, if a function is returned, after. */
+  /** Fails a write: throws before it happens, or returns a function that throws after it. */
   spoil: (write: string) => (() => never) | undefined = () => undefined;
 
   readonly client = {
@@ -19,10 +19,10 @@ export class ScriptedWorld {
     watch: (kind: Kind, o: object) => this.api.watch(kind, o),
     find: async (kind: Kind, ref: ObjectRef) => this.#read(kind, ref),
     get: async (kind: Kind, ref: ObjectRef) => this.#read(kind, ref) ?? this.#missing(ref),
-    create: async (kind: Kind, object: KubernetesObject) =>
-      this.#write("create", kind, refOf(object), () => {
+    create: async (kind: Kind, object: KubernetesObject, o?: { readonly dryRun?: boolean }) =>
+      this.#write(o?.dryRun ? "try" : "create", kind, refOf(object), () => {
         if (this.api.get(kind, refOf(object))) throw new AlreadyExistsError({ ...said, status: 409 });
-        return this.api.put(kind, object);
+        return o?.dryRun ? object : this.api.put(kind, object);
       }),
     apply: async (kind: Kind, object: KubernetesObject, o?: { readonly subresource?: string }) =>
       this.#write(o?.subresource ? `apply ${o.subresource} of` : "apply", kind, refOf(object), () => {
@@ -56,8 +56,8 @@ export class ScriptedWorld {
     throw new NotFoundError({ ...said, status: 404, details: { name: ref.name } });
   }
 
-  #expect(stated: string | undefined, actual: string | undefined): void {
-    if (stated !== undefined && stated !== actual) throw new ConflictError({ ...said, status: 409 });
+  #expect(required: string | undefined, actual: string | undefined): void {
+    if (required !== undefined && required !== actual) throw new ConflictError({ ...said, status: 409 });
   }
 
   #write<R>(verb: string, kind: Kind, ref: ObjectRef, write: () => R): R {
@@ -76,7 +76,7 @@ export class ScriptedWorld {
   }
 }
 
-/** The answer is lost; the write may have happened. */
+/** The response is lost; the write may have happened. */
 export function loseAnswer(): never {
   throw new TransportError("scripted: the answer is lost", { outcome: "unknown" });
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { hashOf, Settled } from "./settled.ts";
+import { AppliedChildren, hashOf } from "./settled.ts";
 
-describe("what we want", () => {
-  it("is so if it is there, with whatever the server added", () => {
-    const settled = new Settled();
+describe("AppliedChildren", () => {
+  it("accepts an object with everything desired plus fields that the server added", () => {
+    const settled = new AppliedChildren();
     const actual = { spec: { replicas: 3, strategy: { type: "RollingUpdate" } } };
-    expect([settled.isSo("u", { spec: { replicas: 3 } }, actual), settled.isSo("u", { spec: { replicas: 2 } }, actual)]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      settled.isApplied("u", { spec: { replicas: 3 } }, actual),
+      settled.isApplied("u", { spec: { replicas: 2 } }, actual),
+    ]).toEqual([true, false]);
   });
 
   const rewritten = [
@@ -22,39 +22,39 @@ describe("what we want", () => {
     { name: "a list that others add to", wanted: [{ n: "a" }], stored: [{ n: "a" }, { n: "b" }], drifted: [{ n: "b" }] },
     { name: "a field that the cache does not keep", wanted: { a: 1, b: 2 }, stored: { a: 1 }, drifted: { a: 3 } },
   ];
-  it.each(rewritten)("is as good as it gets once it was written: $name", ({ wanted, stored, drifted }) => {
-    const settled = new Settled();
-    expect(settled.isSo("u", wanted, stored)).toBe(false);
+  it.each(rewritten)("accepts the stored form after one write, until it drifts: $name", ({ wanted, stored, drifted }) => {
+    const settled = new AppliedChildren();
+    expect(settled.isApplied("u", wanted, stored)).toBe(false);
     settled.remember("u", wanted, stored);
-    expect(settled.isSo("u", wanted, stored)).toBe(true);
-    expect(settled.isSo("u", wanted, drifted)).toBe(false);
-    expect(settled.isSo("another", wanted, stored)).toBe(false);
+    expect(settled.isApplied("u", wanted, stored)).toBe(true);
+    expect(settled.isApplied("u", wanted, drifted)).toBe(false);
+    expect(settled.isApplied("another", wanted, stored)).toBe(false);
     settled.forget("u");
-    expect(settled.isSo("u", wanted, stored)).toBe(false);
+    expect(settled.isApplied("u", wanted, stored)).toBe(false);
   });
 
-  it("stays so whatever others add to it, within lists, too", () => {
-    const settled = new Settled();
+  it("ignores fields that other writers add, within lists too", () => {
+    const settled = new AppliedChildren();
     const wanted = { containers: [{ cpu: "1000m" }] };
     settled.remember("u", wanted, { containers: [{ cpu: "1" }] });
-    expect(settled.isSo("u", wanted, { containers: [{ cpu: "1", image: "theirs" }], more: "of it" })).toBe(true);
-    expect(settled.isSo("u", wanted, { containers: [{ cpu: "2" }] })).toBe(false);
+    expect(settled.isApplied("u", wanted, { containers: [{ cpu: "1", image: "theirs" }], more: "of it" })).toBe(true);
+    expect(settled.isApplied("u", wanted, { containers: [{ cpu: "2" }] })).toBe(false);
   });
 
-  it("is not as good as it gets once it was better", () => {
-    const settled = new Settled();
+  it("rejects a drifted object after an exact match was stored", () => {
+    const settled = new AppliedChildren();
     settled.remember("u", { a: 1 }, { a: 2 });
     settled.remember("u", { a: 1 }, { a: 1 });
-    expect(settled.isSo("u", { a: 1 }, { a: 2 })).toBe(false);
+    expect(settled.isApplied("u", { a: 1 }, { a: 2 })).toBe(false);
   });
 
-  it("is written again when something else is wanted", () => {
-    const settled = new Settled();
+  it("rejects an earlier result when the desired state changes", () => {
+    const settled = new AppliedChildren();
     settled.remember("u", { cpu: "1000m" }, { cpu: "1" });
-    expect(settled.isSo("u", { cpu: "1001m" }, { cpu: "1" })).toBe(false);
+    expect(settled.isApplied("u", { cpu: "1001m" }, { cpu: "1" })).toBe(false);
   });
 
-  it("has one hash, whatever the order of its properties", () => {
+  it("hashes equal objects equally, whatever the order of their properties", () => {
     expect(hashOf({ a: 1, b: [{ c: 2, d: undefined }] })).toBe(hashOf({ b: [{ c: 2 }], a: 1 }));
     expect(hashOf({ a: [1, 2] })).not.toBe(hashOf({ a: [2, 1] }));
   });

@@ -1,57 +1,56 @@
-// Is what we want already there? Asked before every write, since a steady world must cost no writes (promise E1), and not
-// as easy as it sounds:
+// Decides before every write whether the desired state is already there, because a steady state must cost no writes (E1):
 //
-// - The server fills in defaults: then there is more than we want, which is fine (`isSubset`).
-// - The server rewrites values ("1000m" is stored as "1", an empty map is dropped), and a projecting cache leaves things
-//   out: then what we want is never there, however often we write. So what came of our last write is remembered, in
-//   memory: if it is still so, it is as good as it gets.
-// - We may want less than before: everything we want is there, and something of ours too many. So a child carries the hash
-//   of what was last wanted of it.
+// - The server adds defaults: then there is more than desired, which is fine (`isSubset`).
+// - The server rewrites values ("1000m" is stored as "1", an empty map is dropped), and a projecting cache omits fields: then
+//   the object never equals what was written. So the result of the last write is remembered, in memory: while both the desired
+//   state and that result are unchanged, there is nothing to write.
+// - The desired state can shrink: everything desired is there, plus a field of ours that is no longer desired. So a child
+//   carries the hash of what was last applied.
 import { createHash } from "node:crypto";
 import { isRecord, isSubset } from "../objects/diff.ts";
 
-/** What came of writes that did not come out as they were wanted, by UID. Hashes: objects would be kept alive by it. */
-export class Outcomes {
+/** The results of writes that the server stored differently, by UID. Keeps only hashes, so that objects can be collected. */
+export class WriteResults {
   readonly #hashes = new Map<string, string>();
 
-  /** The same was wanted of the object with this UID, and the same came of it. */
-  has(uid: string, wanted: unknown, outcome: unknown): boolean {
+  /** Whether the last write of the same desired state to this object had this result. */
+  has(uid: string, wanted: unknown, result: unknown): boolean {
     const last = this.#hashes.get(uid);
-    return last !== undefined && last === hashOf([wanted, outcome]);
+    return last !== undefined && last === hashOf([wanted, result]);
   }
 
-  remember(uid: string, wanted: unknown, outcome: unknown): void {
-    this.#hashes.set(uid, hashOf([wanted, outcome]));
+  remember(uid: string, wanted: unknown, result: unknown): void {
+    this.#hashes.set(uid, hashOf([wanted, result]));
   }
 
-  /** The object is gone, or just as it was wanted. */
+  /** The object is gone, or exactly as desired. */
   forget(uid: string): void {
     this.#hashes.delete(uid);
   }
 }
 
-/** Whether children are as they should be. */
-export class Settled {
-  readonly #outcomes = new Outcomes();
+/** Decides whether children are as desired. */
+export class AppliedChildren {
+  readonly #results = new WriteResults();
 
-  /** The object with this UID is as wanted, or as near to it as the server lets it be. */
-  isSo(uid: string, wanted: unknown, actual: unknown): boolean {
-    return isSubset(wanted, actual) || this.#outcomes.has(uid, wanted, sameShape(wanted, actual));
+  /** Whether the object with this UID is as desired, or as close to it as the server allows. */
+  isApplied(uid: string, wanted: unknown, actual: unknown): boolean {
+    return isSubset(wanted, actual) || this.#results.has(uid, wanted, sameShape(wanted, actual));
   }
 
-  /** This was written, and that is what the server made of it. */
+  /** `wanted` was written, and the server stored `actual`. */
   remember(uid: string, wanted: unknown, actual: unknown): void {
-    if (isSubset(wanted, actual)) this.#outcomes.forget(uid);
-    else this.#outcomes.remember(uid, wanted, sameShape(wanted, actual));
+    if (isSubset(wanted, actual)) this.#results.forget(uid);
+    else this.#results.remember(uid, wanted, sameShape(wanted, actual));
   }
 
   /** The object is gone. */
   forget(uid: string): void {
-    this.#outcomes.forget(uid);
+    this.#results.forget(uid);
   }
 }
 
-/** Of a value, the places that the wanted one has something to say about. */
+/** The part of a value that the desired one specifies. */
 export function sameShape(wanted: unknown, actual: unknown): unknown {
   if (Array.isArray(wanted) && Array.isArray(actual) && wanted.length === actual.length) {
     return wanted.map((item, at) => sameShape(item, actual[at]));
@@ -60,7 +59,7 @@ export function sameShape(wanted: unknown, actual: unknown): unknown {
   return Object.fromEntries(Object.keys(wanted).map((key) => [key, sameShape(wanted[key], actual[key])]));
 }
 
-/** The same for the same JSON, whatever the order of its properties. */
+/** Equal for equal JSON, whatever the order of its properties. */
 export function hashOf(value: unknown): string {
   return createHash("sha256").update(canonical(value)).digest("hex").slice(0, 16);
 }

@@ -4,15 +4,16 @@ import type { Cache } from "../cache/cache.ts";
 import type { Client } from "../client/client.ts";
 import { ConflictError, NotFoundError } from "../client/errors.ts";
 import { manualClock } from "../concurrency/manual-clock.ts";
-import type { Condition } from "../objects/kinds/common.ts";
-import { Node } from "../objects/kinds/core/node.ts";
+import { Node } from "../objects/kinds/core.ts";
+import type { Condition } from "../objects/kinds/kind.ts";
 import type { Kind, ObjectOf, Stored } from "../objects/object.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { atWork } from "./at-work.fixture.ts";
 import { controller } from "./controller.ts";
 import { done } from "./outcome.ts";
-import { Outcomes, Settled } from "./settled.ts";
-import { type StatedStatus, setStatus } from "./status.ts";
+import type { ReconcileScope } from "./reconcile.ts";
+import { WriteResults } from "./settled.ts";
+import { type StatusToSet, setStatus } from "./status.ts";
 
 const Tea = defineResource({
   group: "test.example.com",
@@ -35,10 +36,10 @@ function tea(status: { cups?: number; observedGeneration?: number; conditions?: 
   return { metadata, spec: {}, ...(status && { status }) } as unknown as Stored<ObjectOf<typeof Tea>>;
 }
 
-/** Sets a status; answers with what was sent. */
+/** Sets a status and returns the requests. */
 async function sent(
   object: Stored<ObjectOf<typeof Tea>>,
-  stated: StatedStatus & { cups: number },
+  desired: StatusToSet & { cups: number },
   { error, kind = Tea }: { error?: Error; kind?: Kind } = {},
 ) {
   const sent: unknown[] = [];
@@ -48,19 +49,19 @@ async function sent(
     return body;
   };
   const client = { apply } as unknown as Client;
-  const known = { settled: new Settled(), reported: new Outcomes() };
-  const work = { kind, owns: [], fieldManager: "tea", client, clock: manualClock(), ...known };
   const cacheOf = () => ({ project: (answer: unknown) => answer }) as Cache;
-  await setStatus({ ...work, cacheOf, whenGone: () => {}, note: () => {} }, object as never, stated);
+  const deps = { writtenStatuses: new WriteResults() };
+  const scope = { kind, fieldManager: "tea", client, clock: manualClock(), cacheOf, deps } as unknown as ReconcileScope;
+  await setStatus(scope, object as never, desired);
   return sent;
 }
 
-/** A controller that says the same about every tea, each minute; `written` says how often that was a write since it was asked. */
-async function reporting(stated: StatedStatus & { cups: number }) {
+/** A controller that sets the same status on every tea each minute; `written` counts the writes since its last call. */
+async function reporting(desired: StatusToSet & { cups: number }) {
   const at = await atWork(() =>
     controller(Tea, { resyncMs: 60_000 }, async (own, ctx) => {
       const found = ctx.get(Tea, own);
-      if (found !== undefined) await ctx.setStatus(found, stated as never);
+      if (found !== undefined) await ctx.setStatus(found, desired as never);
       return done();
     }),
   );
@@ -69,8 +70,8 @@ async function reporting(stated: StatedStatus & { cups: number }) {
   return { ...at, put, written };
 }
 
-describe("a status", () => {
-  it("goes through /status, names its object by UID, and says which generation it speaks of", async () => {
+describe("setStatus", () => {
+  it("writes to /status with the UID of the object and observedGeneration", async () => {
     expect(await sent(tea(undefined), { cups: 1, conditions: [hot] })).toEqual([
       {
         subresource: "status",
@@ -84,45 +85,45 @@ describe("a status", () => {
 
   const before = { cups: 1, observedGeneration: 3, conditions: [storedHot] };
   const cases = [
-    { name: "is not written if it says nothing new", before, stated: { cups: 1, conditions: [hot] }, writes: 0 },
-    { name: "is written if a field differs", before, stated: { cups: 2, conditions: [hot] }, writes: 1 },
+    { name: "writes nothing if nothing changes", before, desired: { cups: 1, conditions: [hot] }, writes: 0 },
+    { name: "writes if a field differs", before, desired: { cups: 2, conditions: [hot] }, writes: 1 },
     {
-      name: "is written for a new generation",
+      name: "writes for a new generation",
       before: { ...before, observedGeneration: 2 },
-      stated: { cups: 1, conditions: [hot] },
+      desired: { cups: 1, conditions: [hot] },
       writes: 1,
     },
     {
-      name: "is written if a condition changes its words",
+      name: "writes if the message of a condition changes",
       before,
-      stated: { cups: 1, conditions: [{ ...hot, message: "very" }] },
+      desired: { cups: 1, conditions: [{ ...hot, message: "very" }] },
       writes: 1,
     },
     {
-      name: "is written if one of several conditions does",
+      name: "writes if one of several conditions changes",
       before: { ...before, conditions: [storedHot, storedBrewing] },
-      stated: { cups: 1, conditions: [hot, { ...brewing, message: "still" }] },
+      desired: { cups: 1, conditions: [hot, { ...brewing, message: "still" }] },
       writes: 1,
     },
-    { name: "is written to take a condition of ours back", before, stated: { cups: 1 }, writes: 1 },
+    { name: "writes to remove a condition of ours", before, desired: { cups: 1 }, writes: 1 },
     {
-      name: "is written to take one of several back",
+      name: "writes to remove one of several conditions",
       before: { ...before, conditions: [storedHot, storedBrewing] },
-      stated: { cups: 1, conditions: [hot] },
+      desired: { cups: 1, conditions: [hot] },
       writes: 1,
     },
     {
-      name: "leaves the conditions of others in peace",
+      name: "keeps the conditions of other writers",
       before: {
         ...before,
         conditions: [storedHot, { type: "Foreign", status: "True", reason: "X", message: "", lastTransitionTime: then } as const],
       },
-      stated: { cups: 1, conditions: [hot] },
+      desired: { cups: 1, conditions: [hot] },
       writes: 0,
     },
   ];
-  it.each(cases)("$name", async ({ before, stated, writes }) => {
-    expect(await sent(tea(before), stated)).toHaveLength(writes);
+  it.each(cases)("$name", async ({ before, desired, writes }) => {
+    expect(await sent(tea(before), desired)).toHaveLength(writes);
   });
 
   it("keeps the transition time while the status of a condition stays", async () => {
@@ -130,7 +131,7 @@ describe("a status", () => {
     expect(write).toMatchObject({ body: { status: { conditions: [{ message: "very", lastTransitionTime: then }] } } });
   });
 
-  it("says the generation of a kind that is not ours only where there is one already: servers refuse unknown fields", async () => {
+  it("sets observedGeneration of a kind without a definition only if it is there already: servers reject unknown fields", async () => {
     const { observedGeneration: _, ...plainHot } = storedHot;
     const [plain] = await sent(tea({ cups: 1, conditions: [plainHot] }), { cups: 2, conditions: [hot] }, { kind: Node });
     expect(plain).toMatchObject({ body: { status: { cups: 2, conditions: [plainHot] } } });
@@ -143,7 +144,7 @@ describe("a status", () => {
   it.each([
     { name: "a field of another writer", more: { theirs: 7 } },
     {
-      name: "a condition that was once ours and is another writer's now",
+      name: "a former condition of ours that another writer took over",
       more: { conditions: [{ ...storedHot, type: "Brewing" }] },
     },
   ])("E1: is written once beside $name, and not again over 100 resyncs", async ({ more }) => {
@@ -155,31 +156,31 @@ describe("a status", () => {
     expect(at.written()).toBe(0);
   });
 
-  it("E1: is written once if the server makes something else of it, until something else is stated", async () => {
-    const stated = { cups: 1, conditions: [hot] };
-    await using at = await reporting(stated);
+  it("E1: writes once if the server stores the status differently, until the desired status changes", async () => {
+    const desired = { cups: 1, conditions: [hot] };
+    await using at = await reporting(desired);
     const stored = at.put({ cups: 8 });
-    at.api.put = () => stored as never; // whatever is written, and so nothing is told
+    at.api.put = () => stored as never; // whatever is written, so there is no watch event
     await at.start();
     await at.clock.advance(100 * 66_000);
     expect(at.written()).toBe(1);
-    stated.cups = 2;
+    desired.cups = 2;
     await at.clock.advance(100 * 66_000);
     expect(at.written()).toBe(1);
   });
 
-  it("is written again when somebody else changes what we state, and not when they change what is theirs", async () => {
+  it("writes again when another writer changes our fields, and not when it changes its own", async () => {
     await using at = await reporting({ cups: 1, conditions: [hot, brewing] });
-    const foreign = { ...storedHot, type: "Foreign" };
-    const status = { cups: 1, observedGeneration: 3, conditions: [storedHot, storedBrewing, foreign], theirs: 7 };
+    const unmanaged = { ...storedHot, type: "Foreign" };
+    const status = { cups: 1, observedGeneration: 3, conditions: [storedHot, storedBrewing, unmanaged], theirs: 7 };
     at.put(status);
     await at.start();
     expect(at.written()).toBe(1);
     for (const { change, writes } of [
       { change: { theirs: 8 }, writes: 0 },
-      { change: { conditions: [{ ...foreign, message: "news" }, storedBrewing, storedHot] }, writes: 0 },
+      { change: { conditions: [{ ...unmanaged, message: "changed" }, storedBrewing, storedHot] }, writes: 0 },
       { change: { cups: 2 }, writes: 1 },
-      { change: { conditions: [{ ...storedHot, reason: "Cold", status: "False" }, storedBrewing, foreign] }, writes: 1 },
+      { change: { conditions: [{ ...storedHot, reason: "Cold", status: "False" }, storedBrewing, unmanaged] }, writes: 1 },
       { change: { conditions: [storedHot, storedBrewing, { ...storedHot, type: "Poured" }] }, writes: 1 },
     ]) {
       at.put({ ...status, ...change });
@@ -188,7 +189,7 @@ describe("a status", () => {
     }
   });
 
-  it("has nobody to tell once its object is gone, and is an error otherwise", async () => {
+  it("accepts that the object is gone, and fails on any other 404", async () => {
     const said = { attempt: "apply Tea/status", status: 404, reason: "NotFound", message: "" };
     const gone = new NotFoundError({ ...said, details: { name: "earl-grey" } });
     expect(await sent(tea(undefined), { cups: 1 }, { error: gone })).toHaveLength(1);

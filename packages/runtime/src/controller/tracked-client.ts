@@ -1,58 +1,56 @@
-// The client of one reconcile. It does what the client does, and besides: every write leaves a mark, so that the next
-// reconcile of this key sees it (pending-writes.ts); every call is told to `explain`; every call ends with the reconcile,
-// by its signal, and none can begin after it.
+// The client of one reconcile. It records every write, so that the next reconcile of this key
+// sees it (key-state.ts), and every call for `explain`. Its calls end with the reconcile, and none can begin after it.
 import type { Cache } from "../cache/cache.ts";
-import type { ApplyOptions, Client, DeleteOptions, Patch, WriteOptions } from "../client/client.ts";
 import { AlreadyExistsError, ApiError, ConfigError, ConflictError, NotFoundError, TransportError } from "../client/errors.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
 import { AccessNotDeclaredError } from "../schema/errors.ts";
-import type { PendingWrites } from "./pending-writes.ts";
+import type { GrantedClient } from "../schema/restricted-client.ts";
+import type { PendingWrites } from "./key-state.ts";
 
 export interface Tracking {
   readonly writes: PendingWrites;
   /** Aborts when the reconcile is over. */
   readonly signal: () => AbortSignal;
-  /** The caches that an object of this kind would be seen in. */
+  /** The caches that hold objects of this kind. */
   cachesOf(kind: Kind): readonly Cache[];
   /** For `explain`. */
   noteRead(line: string): void;
   noteWrite(line: string): void;
 }
 
-type AnyWrite = WriteOptions<string | undefined>;
-
-export function trackedClient(client: Client, tracking: Tracking): Client {
+export function trackedClient(client: GrantedClient, tracking: Tracking): GrantedClient {
   const writing = writer(tracking);
   const reading = reader(tracking);
-  const within = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
+  const within = <O extends { readonly signal?: AbortSignal | undefined }>(
+    options: O | undefined,
+  ): O & { signal: AbortSignal } => ({
     ...(options as O),
     signal: options?.signal === undefined ? tracking.signal() : AbortSignal.any([tracking.signal(), options.signal]),
   });
-  const verbs = {
-    get: (kind: Kind, ref: ObjectRef, o?: object) => reading(kind, ref, () => client.get(kind, ref, within(o))),
-    find: (kind: Kind, ref: ObjectRef, o?: object) => reading(kind, ref, () => client.find(kind, ref, within(o))),
-    list: (kind: Kind, o?: object) => reading(kind, undefined, () => client.list(kind, within(o))),
-    listAll: (kind: Kind, o?: object) => client.listAll(kind, within(o)),
-    watch: (kind: Kind, o?: object) => client.watch(kind, within(o)),
-    create: (kind: Kind, object: KubernetesObject, o?: AnyWrite) =>
-      writing({ verb: "create", kind, ref: nameOf(object), options: o }, () => client.create(kind, object as never, within(o))),
-    update: (kind: Kind, object: KubernetesObject, o?: AnyWrite) =>
-      writing({ verb: "update", kind, ref: nameOf(object), options: o }, () => client.update(kind, object as never, within(o))),
-    patch: (kind: Kind, ref: ObjectRef, patch: Patch, o?: AnyWrite) =>
+  return {
+    get: (kind, ref, o) => reading(kind, ref, () => client.get(kind, ref, within(o))),
+    find: (kind, ref, o) => reading(kind, ref, () => client.find(kind, ref, within(o))),
+    list: (kind, o) => reading(kind, undefined, () => client.list(kind, within(o))),
+    listAll: (kind, o) => client.listAll(kind, within(o)),
+    watch: (kind, o) => client.watch(kind, within(o)),
+    create: (kind, object, o) =>
+      writing({ verb: "create", kind, ref: nameOf(object), options: o }, () => client.create(kind, object, within(o))),
+    update: (kind, object, o) =>
+      writing({ verb: "update", kind, ref: nameOf(object), options: o }, () => client.update(kind, object, within(o))),
+    patch: (kind, ref, patch, o) =>
       writing({ verb: "patch", kind, ref, options: o }, () => client.patch(kind, ref, patch, within(o))),
-    apply: (kind: Kind, object: KubernetesObject, o: ApplyOptions<string | undefined>) =>
-      writing({ verb: "apply", kind, ref: nameOf(object), options: o }, () => client.apply(kind, object as never, within(o))),
-    delete: (kind: Kind, ref: ObjectRef, o?: DeleteOptions) =>
+    apply: (kind, object, o) =>
+      writing({ verb: "apply", kind, ref: nameOf(object as KubernetesObject), options: o }, () =>
+        client.apply(kind, object, within(o)),
+      ),
+    delete: (kind, ref, o) =>
       writing({ verb: "delete", kind, ref, options: o, uid: o?.uid }, () => client.delete(kind, ref, within(o))),
-    request: (o: Parameters<Client["request"]>[0]) => client.request(within(o)),
     discovery: client.discovery,
-    close: () => Promise.resolve(), // it is not the reconciler's to close
   };
-  return verbs as unknown as Client;
 }
 
 function reader({ noteRead, signal }: Tracking) {
-  return (kind: Kind, ref: ObjectRef | undefined, call: () => Promise<unknown>): Promise<unknown> =>
+  return <R>(kind: Kind, ref: ObjectRef | undefined, call: () => Promise<R>): Promise<R> =>
     handled(async () => {
       signal().throwIfAborted();
       const found = await call();
@@ -63,8 +61,8 @@ function reader({ noteRead, signal }: Tracking) {
     });
 }
 
-/** A call that nobody awaits fails without taking the process down; `explain` and the next reconcile know of it. */
-function handled(call: () => Promise<unknown>): Promise<unknown> {
+/** A call that is not awaited must not end the process when it fails; `explain` records the failure. */
+function handled<R>(call: () => Promise<R>): Promise<R> {
   const promise = call();
   promise.catch(() => {});
   return promise;
@@ -80,7 +78,7 @@ interface Write {
 
 function writer(tracking: Tracking) {
   const { writes, signal, cachesOf, noteWrite } = tracking;
-  const send = async (write: Write, call: () => Promise<unknown>): Promise<unknown> => {
+  const send = async <R>(write: Write, call: () => Promise<R>): Promise<R> => {
     signal().throwIfAborted();
     const { kind, ref, options } = write;
     const caches = options?.dryRun ? [] : cachesOf(kind);
@@ -92,17 +90,17 @@ function writer(tracking: Tracking) {
       return answer;
     } catch (error) {
       noteWrite(`${nameWrite(write)} → ${codeOf(error)}`);
-      if (leavesDoubt(error)) writes.doubt(caches, kind, ref);
+      if (mustReadBack(error)) writes.unknown(caches, kind, ref);
       throw error;
     } finally {
       ended();
     }
   };
-  return (write: Write, call: () => Promise<unknown>): Promise<unknown> => handled(() => send(write, call));
+  return <R>(write: Write, call: () => Promise<R>): Promise<R> => handled(() => send(write, call));
 }
 
 function mark({ verb, ref, options, uid }: Write, answer: unknown, caches: readonly Cache[], writes: PendingWrites): void {
-  // An evicted pod is answered with a Status: it is on its way out as if it had been deleted.
+  // The answer to an eviction is a Status: the pod is being deleted.
   if (verb === "delete" || options?.subresource === "eviction") writes.deleted(caches, ref, uid);
   else if (isStored(answer)) writes.written(caches, answer);
 }
@@ -110,10 +108,10 @@ function mark({ verb, ref, options, uid }: Write, answer: unknown, caches: reado
 const notSent = [ConfigError, AccessNotDeclaredError, TypeError];
 
 /**
- * Did the write happen, and is our view of its object recent? A refusal settles the first question; a conflict, a
- * namesake or a missing object answers the second with no. Either way the object is read before the next decision.
+ * Whether the object has to be read before the next decision: because the write may have happened, or because the cached
+ * object is stale (a conflict, an existing object, a missing one). Any other rejection is final.
  */
-function leavesDoubt(error: unknown): boolean {
+function mustReadBack(error: unknown): boolean {
   if (error instanceof ConflictError || error instanceof AlreadyExistsError || error instanceof NotFoundError) return true;
   if (error instanceof ApiError) return error.status >= 500;
   if (error instanceof TransportError) return error.outcome === "unknown";

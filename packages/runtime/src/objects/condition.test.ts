@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findCondition, hasCondition, removeCondition, setCondition } from "./condition.ts";
-import type { Condition } from "./kinds/common.ts";
+import type { Condition } from "./kinds/kind.ts";
 
 const then = "2026-01-01T00:00:00Z";
 const now = Date.UTC(2026, 0, 1, 12);
@@ -16,37 +16,37 @@ describe("setCondition", () => {
     expected: readonly Condition[];
   }[] = [
     {
-      name: "adds the first one",
+      name: "adds the first condition",
       conditions: undefined,
       state: stated,
       expected: [{ ...ready, lastTransitionTime: "2026-01-01T12:00:00Z" }],
     },
     {
-      name: "adds another at the end",
+      name: "appends another condition",
       conditions: [scaling],
       state: stated,
       expected: [scaling, { ...ready, lastTransitionTime: "2026-01-01T12:00:00Z" }],
     },
     {
-      name: "moves the time when the status changes, and keeps the place",
+      name: "updates lastTransitionTime when the status changes, and keeps the position",
       conditions: [ready, scaling],
       state: { ...stated, status: "False", reason: "PodsMissing" },
       expected: [{ ...ready, status: "False", reason: "PodsMissing", lastTransitionTime: "2026-01-01T12:00:00Z" }, scaling],
     },
     {
-      name: "keeps the time when only the words change",
+      name: "keeps lastTransitionTime when only the message changes",
       conditions: [ready],
       state: { ...stated, message: "3 of 3" },
       expected: [{ ...ready, message: "3 of 3" }],
     },
     {
-      name: "keeps the time when only the generation moves on",
+      name: "keeps lastTransitionTime when only observedGeneration changes",
       conditions: [ready],
       state: { ...stated, observedGeneration: 7 },
       expected: [{ ...ready, observedGeneration: 7 }],
     },
     {
-      name: "fills in a time that is missing",
+      name: "fills in a missing lastTransitionTime",
       conditions: [stated],
       state: stated,
       expected: [{ ...ready, lastTransitionTime: "2026-01-01T12:00:00Z" }],
@@ -59,20 +59,20 @@ describe("setCondition", () => {
     expect(setCondition(conditions, stated, now)).toBe(conditions);
   });
 
-  it("takes no message for an empty one", () => {
+  it("treats a missing message as an empty one", () => {
     const { message: _, ...wordless } = stated;
     const conditions = [ready];
     expect(setCondition(conditions, wordless, now)).toBe(conditions);
   });
 });
 
-describe("reading conditions", () => {
-  it("finds one by its type", () => {
+describe("findCondition and hasCondition", () => {
+  it("find a condition by its type", () => {
     expect(findCondition([scaling, ready], "Ready")).toBe(ready);
     expect(findCondition(undefined, "Ready")).toBeUndefined();
   });
 
-  it("asks for a status", () => {
+  it("compare the status", () => {
     expect(hasCondition([ready], "Ready")).toBe(true);
     expect(hasCondition([ready], "Ready", "False")).toBe(false);
     expect(hasCondition([], "Ready", "Unknown")).toBe(false);
@@ -80,8 +80,8 @@ describe("reading conditions", () => {
 });
 
 describe("removeCondition", () => {
-  it("takes one out", () => expect(removeCondition([scaling, ready], "Ready")).toEqual([scaling]));
-  it("returns the same array when it was not there", () => {
+  it("removes the condition", () => expect(removeCondition([scaling, ready], "Ready")).toEqual([scaling]));
+  it("returns the same array when there is no such condition", () => {
     const conditions = [scaling];
     expect(removeCondition(conditions, "Ready")).toBe(conditions);
   });

@@ -1,18 +1,18 @@
-// Conditions: what an object says about itself, in a form that people and `kubectl wait` read. The rule that is easy to
-// get wrong is the time: `lastTransitionTime` moves when the *status* changes and not when only the words do. And a
-// status that has not changed must not be written, so nothing changed means the very same array.
-import type { Condition } from "./kinds/common.ts";
+// Helpers for status conditions. `lastTransitionTime` changes only when the status changes, not when only the reason or
+// the message does. If nothing changed, the helpers return the same array, so that callers can skip the write.
+import type { Condition } from "./kinds/kind.ts";
 import { formatTime } from "./time.ts";
 
-/** A condition as a reconciler states it; the time is filled in. Of a union each member by itself: only its own pairs are legal. */
+/**
+ * A condition without `lastTransitionTime`, which `setCondition` fills in. Distributes over unions, so that each type
+ * keeps its own reasons.
+ */
 export type StatedCondition<C extends Condition = Condition> = C extends unknown ? Omit<C, "lastTransitionTime"> : never;
 
-/** The condition of this type, if there is one. */
 export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: C["type"]): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether there is a condition of this type with this status. */
 export function hasCondition(
   conditions: readonly Condition[] | undefined,
   type: string,
@@ -22,7 +22,7 @@ export function hasCondition(
 }
 
 /**
- * The conditions with this one stated, in its old place or at the end. The same array if it was there just so.
+ * Adds the condition, or replaces the one of the same type in its position. Returns the same array if nothing changed.
  *
  *     const conditions = setCondition(status.conditions, { type: "Ready", status: "True", reason: "AllPodsRunning", message: "" }, clock.now());
  */
@@ -34,12 +34,12 @@ export function setCondition<C extends Condition>(
   const before = findCondition(conditions, stated.type);
   if (before !== undefined && conditions !== undefined && saysTheSame(before, stated)) return conditions;
   const lastTransitionTime = (before?.status === stated.status ? before.lastTransitionTime : undefined) ?? formatTime(nowMs);
-  const after = { ...stated, lastTransitionTime } as unknown as C;
+  const after = { ...(stated as Condition), lastTransitionTime } as C;
   if (before === undefined) return [...(conditions ?? []), after];
   return (conditions ?? []).map((condition) => (condition === before ? after : condition));
 }
 
-/** The conditions without this one. The same array if it was not there. */
+/** Returns the conditions without this one; the same array if there was none of this type. */
 export function removeCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
   type: C["type"],

@@ -5,40 +5,40 @@ import { describeDifference, differences, equals, isSubset } from "./diff.ts";
 describe("equals", () => {
   const cases = [
     { name: "ignores the order of properties", a: { x: 1, y: 2 }, b: { y: 2, x: 1 }, expected: true },
-    { name: "takes undefined for absent", a: { x: 1, y: undefined }, b: { x: 1 }, expected: true },
-    { name: "does not take null for absent", a: { x: null }, b: {}, expected: false },
-    { name: "minds the order of lists", a: [1, 2], b: [2, 1], expected: false },
-    { name: "minds the length of lists", a: [1], b: [1, 2], expected: false },
-    { name: "does not take a list for an object", a: [], b: {}, expected: false },
-    { name: "does not take an object for a list", a: {}, b: [], expected: false },
-    { name: "does not take a number for its text", a: { port: 80 }, b: { port: "80" }, expected: false },
-    { name: "looks deep", a: { a: [{ b: { c: 1 } }] }, b: { a: [{ b: { c: 2 } }] }, expected: false },
+    { name: "treats undefined as absent", a: { x: 1, y: undefined }, b: { x: 1 }, expected: true },
+    { name: "does not treat null as absent", a: { x: null }, b: {}, expected: false },
+    { name: "respects the order of lists", a: [1, 2], b: [2, 1], expected: false },
+    { name: "respects the length of lists", a: [1], b: [1, 2], expected: false },
+    { name: "distinguishes a list from an object", a: [], b: {}, expected: false },
+    { name: "distinguishes an object from a list", a: {}, b: [], expected: false },
+    { name: "distinguishes a number from a string", a: { port: 80 }, b: { port: "80" }, expected: false },
+    { name: "compares nested values", a: { a: [{ b: { c: 1 } }] }, b: { a: [{ b: { c: 2 } }] }, expected: false },
   ];
   it.each(cases)("$name", ({ a, b, expected }) => expect(equals(a, b)).toBe(expected));
 });
 
 describe("isSubset", () => {
   const cases = [
-    { name: "leaves unmentioned properties to others", desired: { a: 1 }, actual: { a: 1, b: 2 }, expected: true },
-    { name: "misses a property", desired: { a: 1, b: 2 }, actual: { a: 1 }, expected: false },
-    { name: "sees another value", desired: { a: { b: 1 } }, actual: { a: { b: 2 } }, expected: false },
+    { name: "ignores properties that are not desired", desired: { a: 1 }, actual: { a: 1, b: 2 }, expected: true },
+    { name: "detects a missing property", desired: { a: 1, b: 2 }, actual: { a: 1 }, expected: false },
+    { name: "detects a different value", desired: { a: { b: 1 } }, actual: { a: { b: 2 } }, expected: false },
     {
-      name: "lets list elements have defaults",
+      name: "allows defaults in list elements",
       desired: [{ name: "x" }],
       actual: [{ name: "x", protocol: "TCP" }],
       expected: true,
     },
-    { name: "misses an element", desired: [1, 2], actual: [1], expected: false },
-    { name: "sees an element too many", desired: [1], actual: [1, 2], expected: false },
-    { name: "wants nothing where undefined is desired", desired: { a: undefined }, actual: { a: 5 }, expected: true },
-    { name: "wants an object to be there", desired: { a: {} }, actual: {}, expected: false },
-    { name: "wants a list to be a list", desired: [], actual: {}, expected: false },
+    { name: "detects a missing element", desired: [1, 2], actual: [1], expected: false },
+    { name: "detects an extra element", desired: [1], actual: [1, 2], expected: false },
+    { name: "ignores a desired value of undefined", desired: { a: undefined }, actual: { a: 5 }, expected: true },
+    { name: "requires a desired empty object to exist", desired: { a: {} }, actual: {}, expected: false },
+    { name: "requires a list where a list is desired", desired: [], actual: {}, expected: false },
   ];
   it.each(cases)("$name", ({ desired, actual, expected }) => expect(isSubset(desired, actual)).toBe(expected));
 });
 
 describe("differences", () => {
-  it("names each place by its JSON path", () => {
+  it("reports each difference with its JSON path", () => {
     const from = {
       metadata: { labels: { "app.kubernetes.io/name": "a" } },
       spec: { replicas: 2, list: [{ x: 1 }, { x: 2 }], gone: true },
@@ -53,9 +53,9 @@ describe("differences", () => {
     ]);
   });
 
-  it("stops at its limit", () => expect(differences([1, 2, 3], [4, 5, 6], 2)).toHaveLength(2));
+  it("returns no more differences than the limit", () => expect(differences([1, 2, 3], [4, 5, 6], 2)).toHaveLength(2));
 
-  it("finds none exactly where values are equal, and equal values are subsets of each other", () => {
+  it("is empty exactly when the values are equal, and equal values are subsets of each other", () => {
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
     fc.assert(
       fc.property(json, json, (a, b) => {

@@ -1,7 +1,6 @@
-// Comparing objects as JSON: are they the same, is what we want already there, and what exactly differs. A property that
-// is undefined is a property that is not there, as it would be after a trip through JSON.
+// Compares objects as JSON. A property that is undefined counts as absent, as it would after serialization.
 
-/** Whether two JSON values are the same; the order of properties does not matter. */
+/** Whether two JSON values are equal. The order of properties does not matter. */
 export function equals(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => equals(item, b[at]));
@@ -10,8 +9,8 @@ export function equals(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Whether everything that is desired is already so. Properties that are not mentioned may be anything (the server fills
- * in defaults); lists must have the same length, and each element what is desired of it.
+ * Whether the actual value already has everything that is desired. Properties that are not desired are ignored, because
+ * the server fills in defaults. Lists must have the same length; their elements are compared by the same rule.
  */
 export function isSubset(desired: unknown, actual: unknown): boolean {
   if (desired === undefined || desired === actual) return true;
@@ -22,22 +21,21 @@ export function isSubset(desired: unknown, actual: unknown): boolean {
   return Object.keys(desired).every((key) => isSubset(desired[key], actual[key]));
 }
 
-/** One place where two values differ. */
 export interface Difference {
-  /** A JSON path: `$.spec.containers[0].image`. */
+  /** A JSON path, for example `$.spec.containers[0].image`. */
   readonly path: string;
-  /** Undefined if it was not there. */
+  /** Undefined if the value was added. */
   readonly from: unknown;
-  /** Undefined if it is no more there. */
+  /** Undefined if the value was removed. */
   readonly to: unknown;
 }
 
-/** Where two JSON values differ, at most `limit` places. Mind that values may be secret before logging them. */
+/** Lists where two JSON values differ, up to `limit` differences. The values may be secret: do not log them unchecked. */
 export function differences(from: unknown, to: unknown, limit = 20): readonly Difference[] {
   return walk("$", from, to).take(limit).toArray();
 }
 
-/** "$.spec.replicas: 2 → 3" */
+/** For example "$.spec.replicas: 2 → 3". */
 export function describeDifference({ path, from, to }: Difference): string {
   return `${path}: ${JSON.stringify(from) ?? "(none)"} → ${JSON.stringify(to) ?? "(none)"}`;
 }
@@ -56,7 +54,7 @@ function step(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
-/** A JSON object: neither null nor a list. */
+/** A JSON object: neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

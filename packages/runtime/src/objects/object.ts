@@ -1,14 +1,14 @@
-// The shape every Kubernetes object has, and nothing more. Kinds with a spec of their own are in kinds/; kinds of an
-// operator come from schema/ (`defineResource`). Objects travel through the runtime as the parsed JSON they arrived as:
-// a field that these types do not know is still there, and is written back untouched.
+// The types that all Kubernetes objects share. kinds/ has the built-in kinds; `defineResource` (schema/) makes an
+// operator's own. The runtime handles objects as the parsed JSON: fields that these types do not declare are kept and
+// written back unchanged.
 
-/** What the API server keeps about every object. Field meanings: `kubectl explain pod.metadata`. */
+/** See `kubectl explain pod.metadata`. */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
   readonly uid?: string;
-  /** Opaque: compare for equality only, except where the server itself promises order (see cache/). */
+  /** Opaque: compare for equality only, except where the server guarantees an order (see cache/). */
   readonly resourceVersion?: string;
   readonly generation?: number;
   readonly creationTimestamp?: string;
@@ -30,49 +30,48 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Any object, on its way in or out. */
+/** Any object, sent or received. */
 export interface KubernetesObject {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata?: ObjectMeta;
 }
 
-/** An object as the API server returned it: named, with an identity and a version. */
+/** An object that the API server returned: it has a name, a UID and a resource version. */
 export type Stored<T extends KubernetesObject> = T & {
   readonly metadata: ObjectMeta & { readonly name: string; readonly uid: string; readonly resourceVersion: string };
 };
 
-/** Where an object is: the key of queues and caches. Cluster-scoped objects have no namespace. */
+/** Namespace and name: the key of queues and caches. Cluster-scoped objects have no namespace. */
 export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
 
 /**
- * A kind of object: how the API server spells it, and (for the compiler only) what its objects look like.
- * Built-in ones are in kinds/, an operator's own come from `defineResource`, unknown ones from `dynamicKind`.
+ * A kind: its group, version and resource name, and the static type of its objects. kinds/ has the built-in ones; use
+ * `defineResource` for your own and `dynamicKind` for kinds without a static type.
  */
 export interface Kind<T extends KubernetesObject = KubernetesObject> {
   /** "" for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Lower-case plural, as in URLs: "pods". */
+  /** Lowercase plural, as in URLs: "pods". */
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Never present at run time: it carries the type of the objects from a kind to what is done with it. */
+  /** Never set at run time; it carries the static type of the objects. */
   readonly objectType?: T;
 }
 
 /** The type of the objects of a kind: `ObjectOf<typeof Pod>`. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
-/** "v1" or "apps/v1", as objects spell it. */
+/** The apiVersion of objects, "v1" or "apps/v1". */
 export function apiVersionOf(kind: Pick<Kind, "group" | "version">): string {
   return kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
 }
 
-/** The ref of an object that has a name. */
 export function refOf(object: KubernetesObject): ObjectRef {
   const { name, namespace } = object.metadata ?? {};
   if (name === undefined || name === "")
@@ -80,7 +79,57 @@ export function refOf(object: KubernetesObject): ObjectRef {
   return namespace === undefined ? { name } : { namespace, name };
 }
 
-/** "namespace/name", or "name" for cluster-scoped objects: for maps and for people. */
+/** "namespace/name", or "name" for cluster-scoped objects. */
 export function keyOf(ref: ObjectRef): string {
   return ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`;
+}
+
+/**
+ * An owner that the API server has stored. Ownership uses the UID, as the garbage collector does: an object that was
+ * deleted and created again under the same name does not own the children of the first one.
+ */
+export interface Owner {
+  readonly metadata: { readonly name: string; readonly uid: string };
+}
+
+export interface OwnerReferenceOptions {
+  /** Whether the owner is the controller; an object has at most one. @default true */
+  readonly controller?: boolean;
+  /** Whether a foreground deletion of the owner waits for the deletion of this object. @default true */
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** An entry for `metadata.ownerReferences` of a child. */
+export function ownerReferenceTo(
+  owner: Owner,
+  kind: Pick<Kind, "group" | "version" | "kind">,
+  options: OwnerReferenceOptions = {},
+): OwnerReference {
+  const { controller = true, blockOwnerDeletion = true } = options;
+  const { name, uid } = owner.metadata;
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller, blockOwnerDeletion };
+}
+
+/** Whether the reference is to an object of this kind, in any version of the group. */
+export function isReferenceTo(
+  kind: Pick<Kind, "group" | "kind">,
+  { apiVersion, kind: found }: Pick<OwnerReference, "apiVersion" | "kind">,
+): boolean {
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  return found === kind.kind && group === kind.group;
+}
+
+/** The reference with `controller: true`, if any. */
+export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
+  return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** Whether the object with this UID is one of the owners. */
+export function isOwnedBy(object: KubernetesObject, uid: string): boolean {
+  return object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
+}
+
+/** Whether the object with this UID is the controller. */
+export function isControlledBy(object: KubernetesObject, uid: string): boolean {
+  return controllerOf(object)?.uid === uid;
 }

@@ -1,4 +1,4 @@
-// Ours against the real Go code: see test-data/quantity/README.md.
+// Compares the results with those of Go's resource.Quantity: see test-data/quantity/README.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseQuantity } from "./quantity.ts";
@@ -29,8 +29,8 @@ const golden: Golden = JSON.parse(readFileSync(new URL("golden.json", folder), "
 const accepted = golden.parse.filter(({ error }) => error === undefined);
 const refused = golden.parse.filter(({ error }) => error !== undefined);
 
-describe("as Go does", () => {
-  it.each(accepted)("reads '$in' as $string", ({ in: text, string, format, canonical }) => {
+describe("Quantity matches Go", () => {
+  it.each(accepted)("parses '$in' as $string", ({ in: text, string, format, canonical }) => {
     const quantity = parseQuantity(text);
     expect({ string: quantity.toString(), format: quantity.format, canonical: quantity.neg().neg().toString() }).toEqual({
       string,
@@ -39,7 +39,7 @@ describe("as Go does", () => {
     });
   });
 
-  it.each(refused)("refuses '$in'", ({ in: text, error }) => {
+  it.each(refused)("rejects '$in'", ({ in: text, error }) => {
     expect(() => parseQuantity(text)).toThrow(
       expect.objectContaining({
         code: "QUANTITY_INVALID",
@@ -56,7 +56,7 @@ describe("as Go does", () => {
     expect(parseQuantity(text).milliValue().toString()).toBe(milli);
   });
 
-  // One test for many rows: they are combinations of the rows above, and two thousand names would tell nobody anything.
+  // One test for all rows: they are combinations of the rows above, and two thousand separate titles would not help.
   it("compares, adds and subtracts", () => {
     const ours = golden.pairs.map(({ a, b }) => {
       const [left, right] = [parseQuantity(a), parseQuantity(b)];
@@ -80,14 +80,14 @@ describe("as Go does", () => {
     expect(ours).toEqual(golden.roundUp);
   });
 
-  it("except that it is exact where Go overflows", () => {
+  it("is exact where Go overflows", () => {
     expect(parseQuantity("-10.5Gi").value()).toBe(-11274289152n);
     expect(parseQuantity("100E").value()).toBe(10n ** 20n);
     expect(accepted.filter(({ value }) => value === "overflow").length).toBeGreaterThan(10);
   });
 });
 
-/** The text as a regular expression that matches it. */
+/** Escapes the text for a regular expression. */
 function literally(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

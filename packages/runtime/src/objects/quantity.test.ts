@@ -1,4 +1,4 @@
-// What holds for all quantities, and what Go has no counterpart for. Answers that Go has are in quantity.golden.test.ts.
+// Properties of all quantities, and operations that Go does not have. quantity.golden.test.ts compares the rest with Go.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseQuantity, quantityOf } from "./quantity.ts";
@@ -10,11 +10,11 @@ const text = fc
 const quantity = text.map((each) => parseQuantity(each));
 
 describe("all quantities", () => {
-  it("are the same amount when read back from what was written", () => {
+  it("keep their amount when formatted and parsed again", () => {
     fc.assert(fc.property(quantity, (q) => parseQuantity(q.toString()).equals(q)));
   });
 
-  it("settle on one spelling", () => {
+  it("have a stable canonical form", () => {
     fc.assert(
       fc.property(quantity, (q) => {
         const canonical = q.neg().neg().toString();
@@ -23,7 +23,7 @@ describe("all quantities", () => {
     );
   });
 
-  it("are in one order", () => {
+  it("are totally ordered", () => {
     fc.assert(
       fc.property(quantity, quantity, quantity, (a, b, c) => {
         expect(a.compare(b)).toBe(-b.compare(a) + 0);
@@ -43,7 +43,7 @@ describe("all quantities", () => {
     );
   });
 
-  it("count a fraction of a unit as one more", () => {
+  it("round a fraction of a unit up", () => {
     fc.assert(
       fc.property(quantity, (q) => {
         fc.pre(q.sign >= 0);
@@ -55,68 +55,70 @@ describe("all quantities", () => {
     );
   });
 
-  it("multiply as they add", () => {
+  it("multiply as repeated addition does", () => {
     fc.assert(fc.property(quantity, (q) => q.mul(3).equals(q.add(q).add(q))));
   });
 });
 
-describe("multiplying by a fraction", () => {
+describe("multiplying a quantity by a fraction", () => {
   const cases = [
     { name: "is exact", from: "256Mi", by: 1.5, expected: "384Mi" },
-    { name: "takes the factor as it is written, not its binary neighbour", from: "100k", by: 1.1, expected: "110k" },
-    { name: "keeps fractions of a byte until told otherwise", from: "1Mi", by: 1.3, expected: "1363148800m" },
-    { name: "takes very small factors, and rounds up", from: "1", by: 1e-12, expected: "1n" },
-    { name: "takes very large factors", from: "1m", by: 1e21, expected: "1E" },
-    { name: "takes zero", from: "1Gi", by: 0, expected: "0" },
-    { name: "takes what is below zero", from: "1Gi", by: -0.5, expected: "-512Mi" },
+    { name: "uses the decimal value of the factor, not its binary approximation", from: "100k", by: 1.1, expected: "110k" },
+    { name: "keeps fractions of a byte until rounded", from: "1Mi", by: 1.3, expected: "1363148800m" },
+    { name: "accepts very small factors, and rounds up", from: "1", by: 1e-12, expected: "1n" },
+    { name: "accepts very large factors", from: "1m", by: 1e21, expected: "1E" },
+    { name: "accepts zero", from: "1Gi", by: 0, expected: "0" },
+    { name: "accepts negative quantities", from: "1Gi", by: -0.5, expected: "-512Mi" },
   ];
   it.each(cases)("$name", ({ from, by, expected }) => expect(parseQuantity(from).mul(by).toString()).toBe(expected));
 
-  it("gives whole bytes when rounded up", () => expect(parseQuantity("1Mi").mul(1.3).roundUp().value()).toBe(1_363_149n));
+  it("returns whole bytes after roundUp()", () => expect(parseQuantity("1Mi").mul(1.3).roundUp().value()).toBe(1_363_149n));
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])("refuses %d", (factor) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])("rejects %d", (factor) => {
     expect(() => parseQuantity("1Gi").mul(factor)).toThrow(`expected a finite factor, found ${factor}`);
   });
 });
 
-describe("bare numbers", () => {
+describe("parseQuantity with plain numbers", () => {
   const cases = [
     { number: 2, expected: "2" },
     { number: 0.5, expected: "500m" },
     { number: 1e21, expected: "1e+21" },
     { number: 1e-7, expected: "100e-9" },
   ];
-  it.each(cases)("$number is $expected", ({ number, expected }) => expect(parseQuantity(number).toString()).toBe(expected));
-  it("that are none are refused", () => expect(() => parseQuantity(Number.NaN)).toThrow("found 'NaN'"));
+  it.each(cases)("parses $number as $expected", ({ number, expected }) =>
+    expect(parseQuantity(number).toString()).toBe(expected),
+  );
+  it("rejects NaN", () => expect(() => parseQuantity(Number.NaN)).toThrow("found 'NaN'"));
 });
 
 describe("quantityOf", () => {
-  it("spells bytes in powers of 1024", () => expect(quantityOf(402_653_184).toString()).toBe("384Mi"));
-  it("spells other things in powers of ten", () => expect(quantityOf(3_000n, "DecimalSI").toString()).toBe("3k"));
-  it("takes whole numbers only", () => expect(() => quantityOf(1.5)).toThrow(RangeError));
+  it("formats bytes in powers of 1024", () => expect(quantityOf(402_653_184).toString()).toBe("384Mi"));
+  it("formats other units in powers of ten", () => expect(quantityOf(3_000n, "DecimalSI").toString()).toBe("3k"));
+  it("accepts whole numbers only", () => expect(() => quantityOf(1.5)).toThrow(RangeError));
 });
 
-describe("hostile input", () => {
+describe("extreme quantities", () => {
   const huge = parseQuantity("1e2000000000");
-  it("is read, compared and written without being expanded", () => {
+  it("are parsed, compared and formatted without expanding the exponent", () => {
     expect(huge.compare(parseQuantity("1Ei"))).toBe(1);
     expect(parseQuantity("1e-2000000000").toString()).toBe("1e-9");
     expect(huge.neg().compare(parseQuantity("-1"))).toBe(-1);
     expect(huge.toString()).toBe("100e1999999998");
   });
 
-  it("may be as long as it likes", () => {
+  it("may have many digits", () => {
     const long = parseQuantity(`1${"0".repeat(50_000)}`);
     expect(long.roundUp().compare(parseQuantity("1"))).toBe(1);
     expect(long.toString()).toMatch(/^1(00?)?$/); // no suffix is large enough, and Go writes none
   });
 
-  it("is refused where an answer would fill the memory", () => {
+  it("are rejected where a result would exhaust memory", () => {
     expect(() => huge.value()).toThrow(expect.objectContaining({ code: "DECIMAL_RANGE" }));
     expect(() => huge.add(parseQuantity("1"))).toThrow(expect.objectContaining({ code: "DECIMAL_RANGE" }));
   });
 });
 
-it("is sent to the API server as its spelling", () => {
+it("Quantity serializes to JSON in canonical form", () => {
   expect(JSON.stringify({ memory: parseQuantity("1.5Gi") })).toBe('{"memory":"1536Mi"}');
 });

@@ -1,26 +1,26 @@
-// An operator whose kind has got a second version: what was written in the first is there already when it starts, so its caches
-// cannot list the kind before its own webhook converts it.
+// An operator whose kind has two versions. Objects of the first version exist when it starts, so its caches cannot list the kind
+// before its own conversion webhook is served.
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { child } from "../controller/children.ts";
 import { controller } from "../controller/controller.ts";
 import { done } from "../controller/outcome.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import { ConfigMap, Secret } from "../objects/kinds/core.ts";
+import { CustomResourceDefinition } from "../objects/kinds/extension.ts";
 import type { ObjectOf } from "../objects/object.ts";
 import { crdOf } from "../schema/custom-resource-definition.ts";
 import { defineResource } from "../schema/define-resource.ts";
-import { clientOf } from "../testing/cluster-client.ts";
-import { freePort } from "../testing/free-port.ts";
+import { clientOf } from "../testing/cluster-world.ts";
+import { freePort } from "../testing/loopback.ts";
 import { convert } from "../webhook/conversion.ts";
 import { operator } from "./operator.ts";
 
 const names = { group: "evolves.memhog.test", kind: "Evolving" } as const;
 const Old = defineResource({ ...names, version: "v1alpha1", spec: z.object({ size: z.int() }) });
 const Evolving = defineResource({
-  ...{ ...names, version: "v1", alsoServed: [Old] },
+  ...{ ...names, version: "v1", additionalVersions: [Old] },
   spec: z.object({ replicas: z.int() }),
   status: z.object({ wanted: z.int() }), // of which the old version says nothing
 });
@@ -30,7 +30,7 @@ const conversion = convert(Evolving, {
   v1: { v1alpha1: (now: ObjectOf<typeof Evolving>) => ({ ...now, spec: { size: now.spec.replicas } }) },
 });
 
-/** Writes down, beside each object, how many replicas it wants. */
+/** Copies the replicas of each object to a ConfigMap. */
 const evolvings = controller(Evolving, { owns: [ConfigMap] }, async (ref, ctx) => {
   const evolving = ctx.get(Evolving, ref);
   if (evolving === undefined) return done();
@@ -57,7 +57,7 @@ async function run(cluster: Cluster, name: string) {
   return { program, [Symbol.asyncDispose]: end };
 }
 
-it("starts beside objects of the old version, sees them in the new one, and loses nothing in either", async () => {
+it("starts with objects of the old version, reads them in the new one, and loses no field in either", async () => {
   await using cluster = await testCluster();
   await using client = await clientOf(cluster);
   const namespace = cluster.defaultNamespace;
@@ -82,14 +82,14 @@ it("starts beside objects of the old version, sees them in the new one, and lose
       () => wanted("c"),
       (replicas) => replicas === "7",
     );
-    // The API server converts back and forth to see who owns what: the status must survive that, also in the old version.
+    // The API server converts in both directions to track field ownership: the status must survive in the old version, too.
     const spec = { size: 8 };
-    await client.apply(Old, { metadata: { namespace, name: "c" }, spec }, { fieldManager: "somebody", force: true });
+    await client.apply(Old, { metadata: { namespace, name: "c" }, spec }, { fieldManager: "kubectl", force: true });
     await cluster.eventually(
       () => client.find(Evolving, { namespace, name: "c" }),
       (evolving) => evolving?.status?.wanted === 8,
     );
-    // While it still converts: to delete objects takes to read them.
+    // While the webhook is served: deleting objects requires reading them.
     const crd = { name: `${Evolving.plural}.${Evolving.group}` };
     await client.delete(CustomResourceDefinition, crd);
     await cluster.eventually(

@@ -1,35 +1,35 @@
-// Every way the whole can fail, once; the parts have catalogues of their own.
+// The errors of an operator as a whole; the other folders have their own.
 
-/** Anything this folder throws on purpose. */
+/** The base class of the errors below. */
 export abstract class OperatorError extends Error {
-  /** Stable: safe to match on, to log and to count. */
+  /** Stable across releases: safe to match on. */
   abstract readonly code: string;
   override get name(): string {
     return this.constructor.name;
   }
 }
 
-/** We may no longer assume that we are the only one at work. Stop at once; the process is about to end. */
+/** The Lease was lost and another replica may lead. Stop immediately; the process is about to exit. */
 export class LeadershipLostError extends OperatorError {
   readonly code = "LEADERSHIP_LOST";
 }
 
-/** The options of an operator contradict each other. Only a change of the program helps. */
+/** The options of an operator are invalid. Retrying does not help; fix the program. */
 export class OperatorOptionsError extends OperatorError {
   readonly code = "OPERATOR_OPTIONS";
 }
 
-/** The operator was asked to stop. What is aborted with it was in order. */
+/** The operator is shutting down: work aborted with this error did not fail. */
 export class StoppingError extends OperatorError {
   readonly code = "OPERATOR_STOPPING";
 }
 
-/** The command line is not understood. The message says what is. */
+/** The command line is invalid. The message says what was expected. */
 export class FlagError extends OperatorError {
   readonly code = "FLAGS";
 }
 
-/** An address to listen on could not be understood or taken. */
+/** An address to listen on is invalid or already in use. */
 export class AddressError extends OperatorError {
   readonly code = "ADDRESS";
 }

@@ -1,20 +1,20 @@
-// What is said about an object, counted: saying the same thing again within six minutes is not a new Event but one more
-// in its series. Pure bookkeeping with a bound on everything; events.ts does the writing.
+// Aggregates Events into series: an identical Event within six minutes increases the count of its series. Pure bookkeeping with
+// bounded memory; events.ts writes to the API server.
 //
-// "The same thing" includes the words. client-go leaves them out, and then the second of "raised to 512Mi", "raised to
-// 1Gi" is never seen by anybody; what an object may say is bounded by its bucket instead.
+// Two Events are identical only if their messages are equal. client-go ignores the message, so the second of "raised to 512Mi" and
+// "raised to 1Gi" would never be shown. A token bucket per object limits the number of different messages instead.
 import type { Environment } from "../concurrency/environment.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
-import type { ObjectReference } from "../objects/kinds/common.ts";
-import type { Event } from "../objects/kinds/events.ts";
+import type { Event } from "../objects/kinds/access.ts";
+import type { ObjectReference } from "../objects/kinds/kind.ts";
 import { dnsSubdomain } from "../objects/names.ts";
 import { formatMicroTime } from "../objects/time.ts";
 
-/** Something worth telling whoever looks at an object with `kubectl describe`. */
+/** An Event to record. */
 export interface EventInput {
-  /** What it is about. */
+  /** The object that it is about. */
   readonly regarding: ObjectReference;
-  /** Another object that took part. */
+  /** Another object that is involved. */
   readonly related?: ObjectReference;
   /** @default "Normal" */
   readonly type?: "Normal" | "Warning";
@@ -23,7 +23,7 @@ export interface EventInput {
   /** What was done or tried, in CamelCase: "Resize". @default "Reconcile" */
   readonly action?: string;
   /** A sentence for people; cut at 1 KiB. */
-  readonly note: string;
+  readonly message: string;
 }
 
 export interface EventSource {
@@ -33,18 +33,18 @@ export interface EventSource {
   readonly instance: string;
 }
 
-/** One Event and how often it was said. */
+/** One Event and how often it occurred. */
 export interface Series {
   readonly event: Event & { readonly metadata: { readonly name: string; readonly namespace: string } };
   count: number;
-  lastSaidAt: number;
+  lastSeenAt: number;
 }
 
 const sixMinutes = 360_000;
 // As client-go's spam filter: 25 at once, then one every five minutes.
 const perObject = { burst: 25, perSecond: 1 / 300 };
-// Enough for everything that happens within six minutes; what is older begins a new series.
-const remembered = 1_000;
+// Enough for six minutes at the rate limit; an evicted series starts over.
+const maxEntries = 1_000;
 
 export class EventSeries {
   readonly #environment: Environment;
@@ -58,32 +58,32 @@ export class EventSeries {
     this.#source = source;
   }
 
-  /** The series this belongs to, with its count one up; undefined if the object has said too much already. */
-  note(input: EventInput): Series | undefined {
+  /** Adds an Event to its series and returns the series; undefined if the object exceeds its rate limit. */
+  add(input: EventInput): Series | undefined {
     const now = this.#environment.clock.monotonic();
-    const { type, reason, action, note } = input;
+    const { type, reason, action, message } = input;
     const key = JSON.stringify([
       identityOf(input.regarding),
       input.related && identityOf(input.related),
       type,
       reason,
       action,
-      note,
+      message,
     ]);
     const known = this.#series.get(key);
-    if (known !== undefined && now - known.lastSaidAt < sixMinutes) {
+    if (known !== undefined && now - known.lastSeenAt < sixMinutes) {
       known.count += 1;
-      known.lastSaidAt = now;
+      known.lastSeenAt = now;
       touch(this.#series, key, known);
       return known;
     }
     if (!this.#bucketOf(input.regarding).tryTake()) return undefined;
-    const series: Series = { event: this.#event(input), count: 1, lastSaidAt: now };
+    const series: Series = { event: this.#event(input), count: 1, lastSeenAt: now };
     touch(this.#series, key, series);
     return series;
   }
 
-  /** The Event is gone from the server, or never got there: saying it again begins anew. */
+  /** Forgets a series that is not on the server: the next identical Event starts a new one. */
   forget(series: Series): void {
     for (const [key, known] of this.#series) if (known === series) this.#series.delete(key);
   }
@@ -96,21 +96,21 @@ export class EventSeries {
   }
 
   #event(input: EventInput): Series["event"] {
-    const { regarding, related, type = "Normal", reason, action = "Reconcile", note } = input;
+    const { regarding, related, type = "Normal", reason, action = "Reconcile", message } = input;
     const { name = "unknown", namespace = "default" } = regarding; // events about cluster-wide objects live in "default"
     const unique = this.#environment.uuid().replaceAll("-", "").slice(0, 16);
     return {
-      // Not every object has a name that an Event may have: "system:controller" is a role.
+      // Not every object name is a valid Event name: "system:controller" is a valid role name.
       metadata: { name: dnsSubdomain(`${name.slice(0, 230)}.${unique}`), namespace },
       eventTime: formatMicroTime(this.#environment.clock.now()),
-      ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(note) },
+      ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(message) },
       ...{ regarding, ...(related && { related }) },
       ...{ reportingController: this.#source.controller, reportingInstance: this.#source.instance.slice(0, 128) },
     };
   }
 }
 
-/** Which object it is, not in which version: that changes all the time. */
+/** Identifies the object, regardless of its resourceVersion. */
 function identityOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): string {
   return [kind, namespace, name, uid, fieldPath].join("/");
 }
@@ -127,10 +127,10 @@ export function within1KiB(text: string): string {
     .replace(/\uFFFD$/, "")}…`;
 }
 
-/** Puts an entry at the young end and lets the oldest go. */
+/** Moves an entry to the most recent end and evicts the oldest. */
 function touch<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
   const oldest = map.keys().next();
-  if (map.size > remembered && oldest.done !== true) map.delete(oldest.value);
+  if (map.size > maxEntries && oldest.done !== true) map.delete(oldest.value);
 }

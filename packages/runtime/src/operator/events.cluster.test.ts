@@ -1,13 +1,12 @@
 // The API server validates Events strictly.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { referenceTo } from "../controller/object-events.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Namespace } from "../objects/kinds/core/namespace.ts";
-import { Event } from "../objects/kinds/events.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { referenceTo } from "../controller/reconcile.ts";
+import { Event } from "../objects/kinds/access.ts";
+import { ConfigMap, Namespace } from "../objects/kinds/core.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 import { type EventOutcome, EventRecorder } from "./events.ts";
 
 describe("events on an API server", () => {
@@ -25,7 +24,7 @@ describe("events on an API server", () => {
       regarding: referenceTo(ConfigMap, about),
       type: "Warning",
       reason: "ThresholdCrossed",
-      note: "ü".repeat(2_000),
+      message: "ü".repeat(2_000),
     } as const;
     recorder.record(event);
     await cluster.eventually(
@@ -41,7 +40,7 @@ describe("events on an API server", () => {
     expect(outcomes).toEqual(["created", "updated"]);
   });
 
-  it("about objects of the whole cluster are accepted too", async () => {
+  it("about cluster-scoped objects are accepted", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const outcomes: EventOutcome[] = [];
@@ -50,7 +49,7 @@ describe("events on an API server", () => {
       onOutcome: (outcome) => outcomes.push(outcome),
     });
     const about = await client.get(Namespace, { name: cluster.defaultNamespace });
-    recorder.record({ regarding: referenceTo(Namespace, about), reason: "Looked", note: "at a namespace" });
+    recorder.record({ regarding: referenceTo(Namespace, about), reason: "Looked", message: "at a namespace" });
     await cluster.eventually(
       () => outcomes,
       (all) => all.length > 0,

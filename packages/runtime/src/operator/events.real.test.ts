@@ -1,14 +1,14 @@
-// kubectl has its own idea of how to show Events. It is not there on a machine that has only Node, so this is for real clusters.
+// Requires kubectl, so this runs only with the real clusters.
 import { testCluster } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { referenceTo } from "../controller/object-events.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { referenceTo } from "../controller/reconcile.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 import { EventRecorder } from "./events.ts";
 
-it("the real kubectl shows events with what they are about", async () => {
+it("kubectl shows events with the object that they are about", async () => {
   await using cluster = await testCluster();
   await using client = await clientOf(cluster);
   const who = { controller: "gordon-operator", instance: "gordon-1" };
@@ -18,7 +18,7 @@ it("the real kubectl shows events with what they are about", async () => {
     regarding: referenceTo(ConfigMap, about),
     type: "Warning",
     reason: "ThresholdCrossed",
-    note: "288Mi of 384Mi",
+    message: "288Mi of 384Mi",
   });
   const shown = () => cluster.kubectl("events", "--for", "configmap/a");
   const table = await cluster.eventually(shown, (text) => text.includes("ThresholdCrossed"));

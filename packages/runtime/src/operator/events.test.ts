@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { ApiError, ForbiddenError, TransportError } from "../client/errors.ts";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
-import { Event } from "../objects/kinds/events.ts";
+import { Event } from "../objects/kinds/access.ts";
 import { isDnsSubdomain } from "../objects/names.ts";
 import { type EventInput, EventSeries, within1KiB } from "./event-series.ts";
 import { type EventOutcome, EventRecorder } from "./events.ts";
 import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
 
 const regarding = { apiVersion: "v1", kind: "Pod", namespace: "apps", name: "web", uid: "1" };
-const raised: EventInput = { regarding, reason: "ThresholdCrossed", action: "Resize", note: "raised to 768Mi" };
+const raised: EventInput = { regarding, reason: "ThresholdCrossed", action: "Resize", message: "raised to 768Mi" };
 
 function world() {
   const environment = manualEnvironment();
@@ -34,7 +34,7 @@ function world() {
 }
 
 describe("events", () => {
-  it("are written as events.k8s.io/v1 wants them", async () => {
+  it("have the fields that events.k8s.io/v1 requires", async () => {
     const { recorder, pass, events } = world();
     recorder.record({ ...raised, related: { kind: "AppMonitor", name: "johnny-cache" } });
     await pass(0);
@@ -54,7 +54,7 @@ describe("events", () => {
     ]);
   });
 
-  it("have a name that the API server takes, whatever the object is called", async () => {
+  it("have a valid name, whatever the name of the object", async () => {
     const { recorder, pass, events } = world();
     for (const name of ["system:controller:gordon", `${"a".repeat(229)}-b`, "x".repeat(253)])
       recorder.record({ ...raised, regarding: { ...regarding, name } });
@@ -64,7 +64,7 @@ describe("events", () => {
     expect(names.filter((name) => !isDnsSubdomain(name))).toEqual([]);
   });
 
-  it("are one series when the same thing is said again, written at once the first time and then once a minute", async () => {
+  it("form a series if repeated, whose count is written immediately at first and then once a minute", async () => {
     const { recorder, pass, events, objects } = world();
     for (let second = 0; second < 120; second += 1) {
       const resourceVersion = `${second}`;
@@ -77,7 +77,7 @@ describe("events", () => {
     expect(objects.calls.map(({ verb }) => verb)).toEqual(["create", "patch", "patch", "patch"]);
   });
 
-  it("begin a new series after six minutes of silence", async () => {
+  it("start a new series after six minutes without a repetition", async () => {
     const { recorder, pass, events } = world();
     for (const silenceMs of [0, 359_000, 359_000, 360_000]) {
       await pass(silenceMs);
@@ -87,29 +87,29 @@ describe("events", () => {
     expect(events().map(({ series }) => series?.count)).toEqual([3, undefined]);
   });
 
-  it("are told apart by their words: raised to 512Mi is not raised to 1Gi", async () => {
+  it("with different messages are different: raised to 512Mi is not raised to 1Gi", async () => {
     const { recorder, pass, events } = world();
-    recorder.record({ ...raised, note: "raised to 512Mi" });
-    recorder.record({ ...raised, note: "raised to 1Gi" });
+    recorder.record({ ...raised, message: "raised to 512Mi" });
+    recorder.record({ ...raised, message: "raised to 1Gi" });
     await pass(1_000);
     expect(events().map(({ note }) => note)).toEqual(["raised to 512Mi", "raised to 1Gi"]);
   });
 
-  it("A2: of one object are bounded, however much it has to say, and others are not affected", async () => {
+  it("A2: of one object are rate-limited without affecting those of others", async () => {
     const { recorder, pass, events, outcomes } = world();
-    for (let i = 0; i < 1_000; i += 1) recorder.record({ ...raised, note: `attempt ${i}` });
+    for (let i = 0; i < 1_000; i += 1) recorder.record({ ...raised, message: `attempt ${i}` });
     recorder.record({ ...raised, regarding: { ...regarding, name: "other" } });
     await pass(60_000);
     expect(events().filter((event) => event.regarding?.name === "web")).toHaveLength(25);
     expect(events().filter((event) => event.regarding?.name === "other")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(975);
     await pass(300_000);
-    for (const note of ["five minutes later", "and at once again"]) recorder.record({ ...raised, note });
+    for (const message of ["five minutes later", "and at once again"]) recorder.record({ ...raised, message });
     await pass(1_000);
     expect(events()).toHaveLength(27);
   });
 
-  it("A2: of all objects together are written at five a second at most, after a burst of 25", async () => {
+  it("A2: of all objects are limited to five per second, after a burst of 25", async () => {
     const { recorder, pass, events } = world();
     for (let i = 0; i < 100; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
     await pass(0);
@@ -118,15 +118,15 @@ describe("events", () => {
     expect(events()).toHaveLength(75);
   });
 
-  it("are written in the order in which they were said", async () => {
+  it("are written in the order in which they were recorded", async () => {
     const { recorder, pass, events } = world();
     const notes = Array.from({ length: 20 }, (_, at) => `step ${at}`);
-    for (const note of notes) recorder.record({ ...raised, note });
+    for (const message of notes) recorder.record({ ...raised, message });
     await pass(60_000);
     expect(events().map(({ note }) => note)).toEqual(notes);
   });
 
-  it("A2: wait by the thousand while the API server is slow, and no more than that", async () => {
+  it("A2: are queued up to a limit of 1,000 while the API server is slow", async () => {
     const { recorder, pass, objects, outcomes } = world();
     objects.before = () => new Promise(() => {});
     for (let i = 0; i < 1_500; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
@@ -134,20 +134,20 @@ describe("events", () => {
     expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(499);
   });
 
-  it("never hold up or fail whoever records them, even if the API server never answers", async () => {
+  it("never delay or fail the code that records them, even if the API server never responds", async () => {
     const { recorder, pass, objects } = world();
     objects.before = () => new Promise(() => {});
     recorder.record(raised);
-    recorder.record({ ...raised, note: "another" });
+    recorder.record({ ...raised, message: "another" });
     await pass(1_000);
     expect(objects.calls).toHaveLength(1);
   });
 
   const status = (code: number) => new ApiError({ attempt: "scripted", status: code, reason: "", message: "" });
   it.each([
-    { name: "nobody answers", error: new TransportError("connection refused", { outcome: "not-sent" }) },
-    { name: "the server is busy", error: status(429) },
-    { name: "the server is broken", error: status(500) },
+    { name: "the connection is refused", error: new TransportError("connection refused", { outcome: "not-sent" }) },
+    { name: "the server responds 429", error: status(429) },
+    { name: "the server responds 500", error: status(500) },
   ])("are tried again a few times while $name, then let go and counted", async ({ error }) => {
     const { recorder, pass, objects, outcomes, events } = world();
     objects.before = () => {
@@ -164,25 +164,25 @@ describe("events", () => {
     expect(events()[0]).not.toHaveProperty("series"); // nobody has read of the first
   });
 
-  it("are cut to what the API server takes, and say what they can", () => {
+  it("are truncated to the limits of the API server", () => {
     const series = new EventSeries(manualEnvironment(), { controller: "gordon-operator", instance: "i".repeat(300) });
     const long = "x".repeat(300);
-    const { event } = series.note({ regarding: { ...regarding, name: long }, reason: long, action: long, note: "" }) ?? {};
+    const { event } = series.add({ regarding: { ...regarding, name: long }, reason: long, action: long, message: "" }) ?? {};
     expect(event).toMatchObject({ reason: "x".repeat(128), action: "x".repeat(128), reportingInstance: "i".repeat(128) });
     expect(event?.metadata.name.length).toBeLessThanOrEqual(253);
-    const least = series.note({ regarding: { kind: "Pod" }, reason: "Odd", note: "" })?.event;
+    const least = series.add({ regarding: { kind: "Pod" }, reason: "Odd", message: "" })?.event;
     expect(least).toMatchObject({ action: "Reconcile", metadata: { name: expect.stringMatching(/^unknown\./) } });
     expect(least).not.toHaveProperty("related");
   });
 
-  it("are remembered by the thousand: those that were said last", () => {
+  it("keep the 1,000 most recent series in memory", () => {
     const series = new EventSeries(manualEnvironment(), { controller: "gordon-operator", instance: "gordon-1" });
-    const said = (pod: number) => series.note({ ...raised, regarding: { ...regarding, name: `pod-${pod}` } })?.count;
+    const said = (pod: number) => series.add({ ...raised, regarding: { ...regarding, name: `pod-${pod}` } })?.count;
     for (let pod = 0; pod < 1_000; pod += 1) said(pod);
     expect([said(0), said(1_000), said(0), said(1)]).toEqual([2, 1, 3, 1]);
   });
 
-  it("C2: are written once though the answer was lost", async () => {
+  it("C2: are written once even if the response was lost", async () => {
     const { recorder, pass, objects, events, outcomes } = world();
     let lost = false;
     objects.after = () => {
@@ -196,7 +196,7 @@ describe("events", () => {
     expect(outcomes).toEqual(["created"]);
   });
 
-  it("are created again when the server has let go of them while their series went on", async () => {
+  it("are created again if the server deleted them during their series", async () => {
     const { recorder, pass, objects, events } = world();
     recorder.record(raised);
     await pass(1_000);
@@ -206,7 +206,7 @@ describe("events", () => {
     expect(events().map(({ series }) => series?.count)).toEqual([2]);
   });
 
-  it("A1: are not tried again when we may not write them", async () => {
+  it("A1: are not retried if permission is missing", async () => {
     const { recorder, pass, objects, outcomes } = world();
     objects.before = () => {
       throw new ForbiddenError({ attempt: "create Event", status: 403, reason: "Forbidden", message: "no" });
@@ -217,7 +217,7 @@ describe("events", () => {
     expect(outcomes).toEqual(["failed"]);
   });
 
-  it("that we may not write are complained about once for a namespace: nobody would look for what is not there", async () => {
+  it("log missing permission once per namespace", async () => {
     const { recorder, pass, objects, said } = world();
     objects.before = () => {
       throw new ForbiddenError({ attempt: "create Event", status: 403, reason: "Forbidden", message: "no" });
@@ -226,11 +226,11 @@ describe("events", () => {
       recorder.record({ ...raised, regarding: { ...regarding, namespace } });
       await pass(1_000);
     }
-    const refused = "events may not be written here: kubectl describe will not show them";
-    expect(said).toEqual([`warn ${refused}`, "debug event could not be written", `warn ${refused}`]);
+    const refused = "no permission to write events in this namespace; kubectl describe will not show them";
+    expect(said).toEqual([`warn ${refused}`, "debug could not write event", `warn ${refused}`]);
   });
 
-  it("of a namespace that is on its way out are let go quietly", async () => {
+  it("in a terminating namespace are dropped without a warning", async () => {
     const { recorder, pass, objects, said } = world();
     objects.before = () => {
       const details = { causes: [{ reason: "NamespaceTerminating", field: "metadata.namespace" }] };
@@ -238,17 +238,17 @@ describe("events", () => {
     };
     recorder.record(raised);
     await pass(1_000);
-    expect(said).toEqual(["debug event could not be written"]);
+    expect(said).toEqual(["debug could not write event"]);
   });
 
-  it("about cluster-wide objects live in the namespace default", async () => {
+  it("about cluster-scoped objects are in the namespace default", async () => {
     const { recorder, pass, events } = world();
     recorder.record({ ...raised, regarding: { kind: "Node", name: "node-1" } });
     await pass(0);
     expect(events()[0]?.metadata.namespace).toBe("default");
   });
 
-  it("that wait are written before closing, as far as the budget goes and without waiting for time to pass", async () => {
+  it("that are pending are written on close, within the rate limit and without waiting", async () => {
     const { recorder, events, outcomes } = world();
     for (let i = 0; i < 30; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
     await recorder.close(new AbortController().signal); // the clock stands still
@@ -256,7 +256,7 @@ describe("events", () => {
     expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(5);
   });
 
-  it("are let go at closing if they were waiting for the budget", async () => {
+  it("that exceed the rate limit are dropped on close", async () => {
     const { recorder, pass, events, outcomes } = world();
     for (let i = 0; i < 27; i += 1) recorder.record({ ...raised, regarding: { ...regarding, name: `pod-${i}` } });
     await pass(0);
@@ -264,7 +264,7 @@ describe("events", () => {
     expect([events().length, outcomes.filter((outcome) => outcome === "dropped").length]).toEqual([25, 2]);
   });
 
-  it("of a series that goes on are counted to the last at closing, and no timer is left that would keep the process", async () => {
+  it("of an ongoing series get their final count on close, and no timer keeps the process alive", async () => {
     const { recorder, pass, events, outcomes, environment } = world();
     for (let i = 0; i < 5; i += 1) {
       recorder.record(raised);
@@ -277,7 +277,7 @@ describe("events", () => {
     expect(environment.clock.pending).toBe(0);
   });
 
-  it("that wait for another try get it at closing, once", async () => {
+  it("that wait for a retry get one more attempt on close", async () => {
     const { recorder, pass, objects, outcomes, environment } = world();
     objects.before = () => {
       throw new TransportError("connection refused", { outcome: "not-sent" });
@@ -290,7 +290,7 @@ describe("events", () => {
     expect(environment.clock.pending).toBe(0);
   });
 
-  it("that wait are let go if closing has no time at all", async () => {
+  it("that are pending are dropped if close has no time left", async () => {
     const { recorder, pass, objects, outcomes, environment } = world();
     for (let i = 0; i < 3; i += 1) {
       recorder.record(raised);
@@ -302,14 +302,14 @@ describe("events", () => {
     expect(environment.clock.pending).toBe(0);
   });
 
-  it("are not taken after closing", async () => {
+  it("are dropped after close", async () => {
     const { recorder, outcomes } = world();
     await recorder.close(new AbortController().signal);
     recorder.record(raised);
     expect(outcomes).toEqual(["dropped"]);
   });
 
-  it("do not keep a process from ending", async () => {
+  it("do not keep the process alive", async () => {
     const { recorder, pass, objects } = world();
     objects.before = ({ signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
     recorder.record(raised);
@@ -321,10 +321,10 @@ describe("events", () => {
   });
 
   it.each([
-    { name: "short ones stay as they are", text: "x".repeat(1_024), bytes: 1_024 },
-    { name: "long ones are cut", text: "x".repeat(5_000), bytes: 1_024 },
-    { name: "never in the middle of a character", text: `x${"ü".repeat(2_000)}`, bytes: 1_024 },
-    { name: "nor of a long one", text: `xx${"🐗".repeat(1_000)}`, bytes: 1_021 },
+    { name: "keeps short messages", text: "x".repeat(1_024), bytes: 1_024 },
+    { name: "truncates long messages", text: "x".repeat(5_000), bytes: 1_024 },
+    { name: "does not split a two-byte character", text: `x${"ü".repeat(2_000)}`, bytes: 1_024 },
+    { name: "does not split a four-byte character", text: `xx${"🐗".repeat(1_000)}`, bytes: 1_021 },
   ])("keep their notes within 1 KiB: $name", ({ text, bytes }) => {
     const cut = within1KiB(text);
     expect(Buffer.byteLength(cut)).toBe(bytes);

@@ -1,13 +1,11 @@
-// Events (events.k8s.io/v1): what `kubectl describe` and `kubectl events` show about an object. They are courtesy: telling
-// must never hold up a reconcile, never fail one and never flood the API server. So `record` only notes; one writer works
-// through what was noted, at its own pace and with its own budget, and what cannot be written is counted and let go. That we may
-// not write at all is said once for a namespace: what is not there is not missed until it is needed.
+// Records Events (events.k8s.io/v1), which `kubectl describe` and `kubectl events` show. Events are best effort: recording one must
+// never delay or fail a reconcile, and never flood the API server. `record` only enqueues; one writer drains the queue with its own
+// rate limit. Events that cannot be written are counted and dropped. Missing permission is logged once per namespace.
 import type { Client } from "../client/client.ts";
 import { AlreadyExistsError, ApiError, ForbiddenError, NotFoundError, TransportError } from "../client/errors.ts";
-import type { Cancel, Environment } from "../concurrency/environment.ts";
-import type { Logger } from "../concurrency/logger.ts";
+import type { Cancel, Environment, Logger } from "../concurrency/environment.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
-import { Event } from "../objects/kinds/events.ts";
+import { Event } from "../objects/kinds/access.ts";
 import { formatMicroTime } from "../objects/time.ts";
 import { type EventInput, EventSeries, type EventSource, type Series } from "./event-series.ts";
 
@@ -17,26 +15,26 @@ export interface EventRecorderOptions extends EventSource {
   readonly client: Pick<Client, "create" | "patch">;
   readonly environment: Environment;
   readonly log: Logger;
-  /** Counted by what became of them. */
+  /** Called once for each Event that was written or given up. */
   readonly onOutcome?: (outcome: EventOutcome) => void;
 }
 
-/** What is to be written of a series, and how it has gone so far. */
+/** The write state of a series. */
 interface Entry {
   readonly series: Series;
   exists: boolean;
   writtenCount: number;
   writtenAt: number;
-  /** On its way to the writer: further repetitions go with it. */
-  waiting: boolean;
+  /** Scheduled or queued: further repetitions are included in that write. */
+  pending: boolean;
   failures: number;
 }
 
-// The count of a series that goes on is written once a minute; the first repetition at once, since it is news.
-const betweenUpdatesMs = 60_000;
+// The count of an ongoing series is written once a minute; the first repetition is written immediately.
+const updateIntervalMs = 60_000;
 const budget = { perSecond: 5, burst: 25 };
-const longestQueue = 1_000;
-const retryMs = [1_000, 5_000, 25_000];
+const maxQueueLength = 1_000;
+const retryDelaysMs = [1_000, 5_000, 25_000];
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -44,13 +42,14 @@ export class EventRecorder {
   readonly #budget: TokenBucket;
   readonly #entries = new WeakMap<Series, Entry>();
   readonly #queue: Entry[] = [];
-  /** Those whose time to be written has not come, and how to stop the timer that waits for it. */
-  readonly #waiting = new Map<Entry, Cancel>();
-  /** Namespaces in which we were told that we may not. */
-  readonly #refusedIn = new Set<string>();
-  readonly #ending = new AbortController();
-  /** We are leaving: what there is budget for is written, nobody waits for more. */
-  readonly #leaving = new AbortController();
+  /** Entries to write later, each with a function that cancels its timer. */
+  readonly #scheduled = new Map<Entry, Cancel>();
+  /** Namespaces in which we lack the permission to write Events. */
+  readonly #forbiddenIn = new Set<string>();
+  /** Aborts when closing is over: nothing is recorded or written any more. */
+  readonly #closed = new AbortController();
+  /** Aborts when closing starts: from then on, Events beyond the rate limit are dropped instead of delayed. */
+  readonly #closing = new AbortController();
   #writing: Promise<void> | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -59,55 +58,55 @@ export class EventRecorder {
     this.#budget = new TokenBucket({ clock: options.environment.clock, ...budget });
   }
 
-  /** Notes that something happened. Returns at once and never throws. */
+  /** Records an Event. Returns immediately and never throws. */
   record(input: EventInput): void {
-    const series = this.#ending.signal.aborted ? undefined : this.#series.note(input);
+    const series = this.#closed.signal.aborted ? undefined : this.#series.add(input);
     if (series === undefined) this.#outcome("dropped");
-    else this.#noted(series);
+    else this.#update(series);
   }
 
   /**
-   * Writes what is still to be written, as far as the budget goes and for as long as the signal allows, and records nothing
-   * from then on. Only the server can keep it waiting. No timer is left: one would keep the process for a minute.
+   * Writes pending Events within the rate limit until the signal aborts. Afterwards nothing is recorded. Leaves no timer behind,
+   * because a timer would keep the process alive.
    */
   async close(signal: AbortSignal): Promise<void> {
-    this.#leaving.abort();
-    const stop = () => this.#ending.abort(signal.reason);
+    this.#closing.abort();
+    const stop = () => this.#closed.abort(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    for (const [entry, cancel] of this.#waiting) {
+    for (const [entry, cancel] of this.#scheduled) {
       cancel();
       this.#enqueue(entry);
     }
     await this.#writing;
     signal.removeEventListener("abort", stop);
-    this.#ending.abort();
+    this.#closed.abort();
   }
 
-  #noted(series: Series): void {
-    const fresh = { series, exists: false, writtenCount: 0, writtenAt: 0, waiting: false, failures: 0 };
+  #update(series: Series): void {
+    const fresh = { series, exists: false, writtenCount: 0, writtenAt: 0, pending: false, failures: 0 };
     const entry = this.#entries.get(series) ?? fresh;
     this.#entries.set(series, entry);
-    if (!entry.waiting) this.#schedule(entry, this.#delayFor(entry));
+    if (!entry.pending) this.#schedule(entry, this.#delayFor(entry));
   }
 
   #delayFor({ writtenCount, writtenAt }: Entry): number {
     if (writtenCount < 2) return 0;
-    return Math.max(0, writtenAt + betweenUpdatesMs - this.#options.environment.clock.monotonic());
+    return Math.max(0, writtenAt + updateIntervalMs - this.#options.environment.clock.monotonic());
   }
 
   #schedule(entry: Entry, delayMs: number): void {
     const { clock } = this.#options.environment;
     const enqueue = () => this.#enqueue(entry);
-    entry.waiting = true;
-    if (delayMs === 0 || this.#leaving.signal.aborted) enqueue();
-    else this.#waiting.set(entry, clock.after(delayMs, enqueue));
+    entry.pending = true;
+    if (delayMs === 0 || this.#closing.signal.aborted) enqueue();
+    else this.#scheduled.set(entry, clock.after(delayMs, enqueue));
   }
 
   #enqueue(entry: Entry): void {
-    this.#waiting.delete(entry);
-    if (this.#ending.signal.aborted || this.#queue.length >= longestQueue) {
-      entry.waiting = false;
+    this.#scheduled.delete(entry);
+    if (this.#closed.signal.aborted || this.#queue.length >= maxQueueLength) {
+      entry.pending = false;
       this.#outcome("dropped");
       return;
     }
@@ -116,10 +115,10 @@ export class EventRecorder {
   }
 
   async #writeAll(): Promise<void> {
-    const { signal } = this.#ending;
+    const { signal } = this.#closed;
     for (let entry = this.#queue.shift(); entry !== undefined && !signal.aborted; entry = this.#queue.shift()) {
-      entry.waiting = false;
-      if (!(await this.#mayWrite())) {
+      entry.pending = false;
+      if (!(await this.#waitForBudget())) {
         this.#outcome("dropped");
         continue;
       }
@@ -130,11 +129,11 @@ export class EventRecorder {
         this.#failed(entry, error);
       }
     }
-    this.#writing = undefined; // at once: what is noted from here on needs another writer
+    this.#writing = undefined; // synchronously: an Event recorded from here on starts a new writer
   }
 
-  async #mayWrite(): Promise<boolean> {
-    const { signal } = this.#leaving;
+  async #waitForBudget(): Promise<boolean> {
+    const { signal } = this.#closing;
     if (this.#budget.tryTake()) return true;
     return this.#budget.take(signal).then(
       () => true,
@@ -145,7 +144,7 @@ export class EventRecorder {
   async #write(entry: Entry, signal: AbortSignal): Promise<void> {
     const { client, environment } = this.#options;
     const { event, count } = entry.series;
-    // The count may grow while we write; what is noted as written is what was sent.
+    // The count may grow during the request: remember the value that was sent.
     const lastObservedTime = formatMicroTime(environment.clock.now());
     const limits = { signal, timeoutMs: 10_000 };
     if (entry.exists)
@@ -153,7 +152,7 @@ export class EventRecorder {
     else
       await client
         .create(Event, count === 1 ? event : { ...event, series: { count, lastObservedTime } }, limits)
-        .catch(unlessThere);
+        .catch(ignoreAlreadyExists);
     this.#outcome(entry.exists ? "updated" : "created");
     entry.exists = true;
     entry.writtenCount = count;
@@ -161,7 +160,7 @@ export class EventRecorder {
   }
 
   #failed(entry: Entry, error: unknown): void {
-    const delayMs = this.#ending.signal.aborted ? undefined : retryDelay(entry, error, this.#leaving.signal.aborted);
+    const delayMs = this.#closed.signal.aborted ? undefined : retryDelay(entry, error, this.#closing.signal.aborted);
     entry.failures += 1;
     if (error instanceof NotFoundError) entry.exists = false;
     if (delayMs !== undefined) {
@@ -170,17 +169,17 @@ export class EventRecorder {
     }
     this.#outcome("failed");
     this.#series.forget(entry.series);
-    this.#complain(entry.series.event, error);
+    this.#logFailure(entry.series.event, error);
   }
 
-  #complain({ metadata: { namespace }, regarding, reason }: Series["event"], error: unknown): void {
+  #logFailure({ metadata: { namespace }, regarding, reason }: Series["event"], error: unknown): void {
     const { log } = this.#options;
-    if (!isRefused(error) || this.#refusedIn.has(namespace)) {
-      log.debug({ err: error, regarding: regarding?.name, reason }, "event could not be written");
+    if (!isForbidden(error) || this.#forbiddenIn.has(namespace)) {
+      log.debug({ err: error, regarding: regarding?.name, reason }, "could not write event");
       return;
     }
-    this.#refusedIn.add(namespace);
-    log.warn({ err: error, namespace }, "events may not be written here: kubectl describe will not show them");
+    this.#forbiddenIn.add(namespace);
+    log.warn({ err: error, namespace }, "no permission to write events in this namespace; kubectl describe will not show them");
   }
 
   #outcome(outcome: EventOutcome): void {
@@ -188,20 +187,21 @@ export class EventRecorder {
   }
 }
 
-/** How long to wait before another try, if it is worth one; whoever is leaving does not wait. */
-function retryDelay({ exists, failures }: Entry, error: unknown, leaving: boolean): number | undefined {
-  // The server lets go of Events after an hour, also of one whose series goes on: then it is created again.
+/** Milliseconds until the next attempt; undefined if there is none. */
+function retryDelay({ exists, failures }: Entry, error: unknown, closing: boolean): number | undefined {
+  // The server deletes Events after an hour, even those of an ongoing series: create it again.
   if (error instanceof NotFoundError && exists) return 0;
-  const passing = error instanceof TransportError || (error instanceof ApiError && (error.status === 429 || error.status >= 500));
-  return passing && !leaving ? retryMs[failures] : undefined;
+  const transient =
+    error instanceof TransportError || (error instanceof ApiError && (error.status === 429 || error.status >= 500));
+  return transient && !closing ? retryDelaysMs[failures] : undefined;
 }
 
-/** By RBAC, that is: in a namespace that is being deleted nobody may write. */
-function isRefused(error: unknown): boolean {
+/** True for a denial by RBAC; false for a namespace that is being deleted, which rejects every create. */
+function isForbidden(error: unknown): boolean {
   return error instanceof ForbiddenError && !error.causes.some(({ reason }) => reason === "NamespaceTerminating");
 }
 
-/** An earlier try got through after all, only its answer did not. */
-function unlessThere(error: unknown): void {
+/** An earlier attempt succeeded, but its response was lost. */
+function ignoreAlreadyExists(error: unknown): void {
   if (!(error instanceof AlreadyExistsError)) throw error;
 }

@@ -1,20 +1,27 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { operatorFlags } from "./flags.ts";
+import type { FlagTable } from "./parse-flags.ts";
 
 const own = {
-  "prometheus-addr": { type: "text", default: "http://localhost:9090", describe: "where Prometheus is" },
-  "dry-run": { type: "switch", describe: "decide, but do nothing" },
+  "prometheus-addr": { type: "string", default: "http://localhost:9090", describe: "where Prometheus is" },
+  "dry-run": { type: "boolean", describe: "decide, but do nothing" },
   burst: { type: "number", describe: "how many at once" },
-} as const;
+  port: { type: "number", integer: true, min: 1, max: 65_535, describe: "port to serve" },
+  output: {
+    type: "string",
+    format: { expected: "text or json", test: (value) => ["text", "json"].includes(value) },
+    describe: "format",
+  },
+} as const satisfies FlagTable;
 const parse = (line: string, env: Record<string, string> = {}) =>
   operatorFlags(
     line.split(" ").filter((word) => word !== ""),
-    { name: "memhog-operator", env, own, usualNamespaces: ["default"] },
+    { env, flags: own, defaultNamespaces: ["default"] },
   );
 
 describe("flags", () => {
-  it("are what the seeds say: memhog-operator -v2 --prometheus-addr=… --kubeconfig=…", () => {
-    const { options, own: ours } = parse(
+  it("accept the documented example: memhog-operator -v2 --prometheus-addr=… --kubeconfig=…", () => {
+    const { options, values } = parse(
       "-v2 --prometheus-addr=http://localhost:9091 --kubeconfig=/home/me/.kube/config --logtostderr",
     );
     expect(options).toEqual({
@@ -23,12 +30,13 @@ describe("flags", () => {
       leaderElection: false,
       metricsBindAddress: ":8080",
       healthProbeBindAddress: ":8081",
+      profilerBindAddress: "0",
       verbosity: 2,
     });
-    expect(ours["prometheus-addr"]).toBe("http://localhost:9091");
+    expect(values["prometheus-addr"]).toBe("http://localhost:9091");
   });
 
-  it.each(["-v2", "-v=2", "-v 2", "--v=2", "--v 2"])("take %s for verbosity 2", (line) =>
+  it.each(["-v2", "-v=2", "-v 2", "--v=2", "--v 2"])("parse %s as verbosity 2", (line) =>
     expect(parse(line).options.verbosity).toBe(2),
   );
 
@@ -45,11 +53,8 @@ describe("flags", () => {
     expect(parse(line, env).options.namespaces).toEqual(namespaces),
   );
 
-  it("without any of that watch what kubectl would show, and say so", () => {
-    const { options, help } = operatorFlags(["--help"], { name: "m", env: {} });
-    expect(options.namespaces).toBe("own");
-    expect(help).toContain("without it $POD_NAMESPACE, else that of the kubeconfig's context");
-    expect(parse("--help").help).toContain("without it $POD_NAMESPACE, else default\n");
+  it("watch the namespace of the kubeconfig's context by default", () => {
+    expect(operatorFlags([], { env: {}, flags: {}, defaultNamespaces: "own" }).options.namespaces).toBe("own");
   });
 
   it.each([
@@ -60,37 +65,47 @@ describe("flags", () => {
   ])("$line means $leads: the last one wins", ({ line, leads }) => expect(parse(line).options.leaderElection).toBe(leads));
 
   it.each([
-    { line: "--promethus-addr=x", message: "found --promethus-addr (did you mean --prometheus-addr?)" },
-    { line: "--colour", message: "found --colour → --help lists them all" },
-    { line: "-x", message: "found -x" },
-    { line: "--v=lots", message: '--v: expected a number, found "lots"' },
+    { line: "--promethus-addr=x", message: "unknown flag --promethus-addr (did you mean --prometheus-addr?)" },
+    { line: "--colour", message: "unknown flag --colour → --help lists all flags" },
+    { line: "-x", message: "unknown flag -x" },
+    { line: "--burst=lots", message: '--burst: expected a number, found "lots"' },
+    { line: "--v=lots", message: '--v: expected a whole number of at least 0, found "lots"' },
+    { line: "-v=-1", message: '--v: expected a whole number of at least 0, found "-1"' },
+    { line: "-v -1", message: '--v: expected a whole number of at least 0, found "-1"' },
+    { line: "-v1.5", message: '--v: expected a whole number of at least 0, found "1.5"' },
+    { line: "--port=0", message: '--port: expected a whole number of at least 1 and at most 65535, found "0"' },
+    {
+      line: "-n UPPER",
+      message: '--namespace: expected the name of a namespace: at most 63 lowercase letters, digits and dashes, found "UPPER"',
+    },
+    { line: "-n a,,b", message: 'found ""' },
+    { line: "--namespace=", message: 'found ""' },
+    { line: "--kubeconfig=", message: '--kubeconfig: expected a value, found ""' },
+    { line: "--metrics-bind-address=8080", message: '--metrics-bind-address: expected an address like ":8080"' },
+    { line: "--output=xml", message: '--output: expected text or json, found "xml"' },
     { line: "--kubeconfig", message: "expected a value after --kubeconfig" },
     { line: "--dry-run=maybe", message: '--dry-run: expected true or false, found "maybe"' },
     { line: "-n web -A", message: "expected either --namespace or --all-namespaces" },
-    { line: "start", message: 'expected only flags, found "start"' },
-    { line: "--constructor", message: "found --constructor" },
+    { line: "--constructor", message: "unknown flag --constructor" },
   ])("refuse $line and say why", ({ line, message }) => {
     expect(() => parse(line)).toThrow(expect.objectContaining({ code: "FLAGS", message: expect.stringContaining(message) }));
   });
 
-  it("of the operator's own have the types of their table", () => {
-    const { own: ours } = parse("--dry-run --burst 3");
+  it("reject an invalid $POD_NAMESPACE", () =>
+    expect(() => parse("", { POD_NAMESPACE: "No" })).toThrow("$POD_NAMESPACE: expected the name of a namespace"));
+
+  it("of the operator have the types of their table", () => {
+    const { values: ours } = parse("--dry-run --burst 3");
     expectTypeOf(ours["prometheus-addr"]).toEqualTypeOf<string>();
     expectTypeOf(ours["dry-run"]).toEqualTypeOf<boolean>();
     expectTypeOf(ours.burst).toEqualTypeOf<number | undefined>();
     expect(ours).toMatchObject({ "prometheus-addr": "http://localhost:9090", "dry-run": true, burst: 3 });
   });
 
-  it("leave words to those who want them", () => {
-    const { words } = operatorFlags(["explain", "-n", "web", "--", "-x"], { name: "m", env: {}, words: true });
-    expect(words).toEqual(["explain", "-x"]);
-  });
-
-  it("explain themselves", () => {
-    const { help = "" } = parse("--help");
-    expect(help).toMatch(/--prometheus-addr text +where Prometheus is \(default "http:\/\/localhost:9090"\)/);
-    for (const flag of ["--kubeconfig", "-n, --namespace", "-v, --v", "-h, --help", "--burst number"])
-      expect(help).toContain(flag);
-    expect(parse("").help).toBeUndefined();
+  it("return other arguments as words", () => {
+    expect(operatorFlags(["explain", "-n", "web", "--", "-x"], { env: {}, flags: {}, defaultNamespaces: "own" }).words).toEqual([
+      "explain",
+      "-x",
+    ]);
   });
 });

@@ -1,148 +1,166 @@
-// The command line every operator has. An operator's main adds its own flags and passes the rest on:
-//
-//     await main("memhog-operator", async (argv, env) => {
-//       const own = { "prometheus-addr": { type: "text", default: "http://localhost:9090", describe: "where Prometheus is" } } as const;
-//       const flags = operatorFlags(argv, { name: "memhog-operator", env, own });
-//       if (flags.help !== undefined) return console.log(flags.help);
-//       await operator({ name: "memhog-operator", ...flags.options, controllers: […] }).run();
-//     });
-import { FlagError } from "./errors.ts";
-import { type FlagTable, type FlagValues, helpFor } from "./flag-table.ts";
-import { parseFlags } from "./parse-flags.ts";
+// The flags that every operator has, and their conversion to options. run-operator.ts uses them.
+import { isDnsLabel } from "../objects/names.ts";
+import { parseAddress } from "./endpoints.ts";
+import { FlagError, OperatorOptionsError } from "./errors.ts";
+import { type FlagFormat, type FlagTable, type FlagValues, parseFlags } from "./parse-flags.ts";
 
-const common = {
-  kubeconfig: {
-    type: "text",
-    placeholder: "file",
-    describe: "how to reach the cluster; without it $KUBECONFIG, the pod's service account, or ~/.kube/config",
+/** An address to listen on. */
+export const addressFormat: FlagFormat = {
+  expected: 'an address like ":8080" or "127.0.0.1:8080", or "0" to disable it',
+  test: (value) => {
+    try {
+      return value === "0" || parseAddress(value).port >= 0;
+    } catch {
+      return false;
+    }
   },
-  context: { type: "text", placeholder: "name", describe: "the context of the kubeconfig to use" },
+};
+
+const namespaceName: FlagFormat = {
+  expected: "the name of a namespace: at most 63 lowercase letters, digits and dashes",
+  test: isDnsLabel,
+};
+
+const notEmpty: FlagFormat = { expected: "a value", test: (value) => value !== "" };
+
+export const commonFlags = {
+  kubeconfig: {
+    type: "string",
+    placeholder: "file",
+    format: notEmpty,
+    describe: "path of the kubeconfig; defaults to $KUBECONFIG, the pod's service account, or ~/.kube/config",
+  },
+  context: { type: "string", placeholder: "name", format: notEmpty, describe: "context of the kubeconfig to use" },
   namespace: {
     type: "list",
     short: "n",
     placeholder: "name",
-    describe: "the namespace to watch, or several; without it $POD_NAMESPACE, else that of the kubeconfig's context",
+    format: namespaceName,
+    describe: "namespaces to watch; defaults to $POD_NAMESPACE, then to the namespace of the kubeconfig's context",
   },
-  "all-namespaces": { type: "switch", short: "A", describe: "watch all namespaces" },
-  "leader-elect": { type: "switch", describe: "of several replicas, let one work and the others wait" },
+  "all-namespaces": { type: "boolean", short: "A", describe: "watch all namespaces" },
+  "leader-elect": { type: "boolean", describe: "elect a leader: only one of several replicas reconciles" },
   "metrics-bind-address": {
-    type: "text",
+    type: "string",
     placeholder: "address",
     default: ":8080",
-    describe: "where to serve /metrics; 0 for nowhere",
+    format: addressFormat,
+    describe: "address of /metrics and /debug/explain; 0 disables them",
   },
   "health-probe-bind-address": {
-    type: "text",
+    type: "string",
     placeholder: "address",
     default: ":8081",
-    describe: "where to serve /healthz and /readyz; 0 for nowhere",
+    format: addressFormat,
+    describe: "address of /healthz and /readyz; 0 disables them",
+  },
+  "profiler-bind-address": {
+    type: "string",
+    placeholder: "address",
+    default: "0",
+    format: addressFormat,
+    describe: "loopback address of CPU and heap profiles; 0 disables them",
   },
   v: {
     type: "number",
     short: "v",
     default: 0,
+    integer: true,
+    min: 0,
     placeholder: "level",
-    describe: "how much to log: 0 info, 2 debug, 4 trace, 6 every API call",
+    describe: "log verbosity: 0 info, 2 debug, 4 trace, 6 every API call",
   },
-  logtostderr: { type: "switch", describe: "accepted for old times' sake; logs always go to standard error" },
-  help: { type: "switch", short: "h", describe: "show this" },
+  logtostderr: { type: "boolean", describe: "ignored; accepted for compatibility. Logs always go to standard error" },
+  print: { type: "boolean", describe: "print the CustomResourceDefinitions and the RBAC objects as YAML and exit" },
+  version: { type: "boolean", describe: "print the version and exit" },
+  help: { type: "boolean", short: "h", describe: "print this help and exit" },
 } as const satisfies FlagTable;
 
-/** Namespaces by name, or the one the operator is at home in. */
-type Usual = readonly string[] | "own";
+export const crdFlags = {
+  "install-crds": { type: "boolean", describe: "apply the operator's CustomResourceDefinitions before starting" },
+} as const satisfies FlagTable;
 
-export interface OperatorFlagsOptions<Own extends FlagTable, U extends Usual = Usual> {
-  /** The program, for --help. */
-  readonly name: string;
-  /** A sentence about it, for --help. */
-  readonly about?: string;
-  /** Where POD_NAMESPACE is looked up: process.env. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Watched where neither the command line nor POD_NAMESPACE says. @default "own": what `kubectl get` shows in the same context */
-  readonly usualNamespaces?: U;
-  /** Flags of this operator. */
-  readonly own?: Own;
-  /** Take words that are no flags, such as a subcommand. @default false: they are an error */
-  readonly words?: boolean;
-}
+export const webhookFlags = {
+  webhooks: { type: "boolean", describe: "serve the operator's webhooks" },
+  "webhook-port": { type: "number", default: 9443, integer: true, min: 0, max: 65_535, describe: "port of the webhooks" },
+  "webhook-cert-path": {
+    type: "string",
+    placeholder: "folder",
+    describe: "folder with tls.crt and tls.key for the webhooks; without it the operator issues its own certificate",
+  },
+} as const satisfies FlagTable;
 
-/** What of an operator's options the command line decides; spread it into `operator({ … })`. */
-export interface FlagOptions<U extends Usual = "own"> {
+/** Namespaces by name, or "own": the pod's, or that of the kubeconfig's context. */
+export type DefaultNamespaces = readonly string[] | "own";
+
+/** The options of an operator that its command line sets. */
+export interface FlagOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
-  readonly namespaces: readonly string[] | "all" | U;
+  readonly namespaces: readonly string[] | "all" | "own";
   readonly leaderElection: boolean;
   readonly metricsBindAddress: string;
   readonly healthProbeBindAddress: string;
+  readonly profilerBindAddress: string;
   readonly verbosity: number;
 }
 
-export interface OperatorFlags<Own extends FlagTable, U extends Usual = "own"> {
-  readonly options: FlagOptions<U>;
-  readonly own: FlagValues<Own>;
+export interface FlagsOptions<F extends FlagTable> {
+  /** Where $POD_NAMESPACE is looked up: process.env. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Flags beside the common ones. */
+  readonly flags: F;
+  readonly defaultNamespaces: DefaultNamespaces;
+}
+
+export interface OperatorFlags<F extends FlagTable> {
+  readonly options: FlagOptions;
+  readonly values: FlagValues<F & typeof commonFlags>;
+  /** The arguments that are not flags. */
   readonly words: readonly string[];
-  /** Set if help was asked for: print it and leave. */
-  readonly help?: string;
 }
 
-/** Reads the command line. @throws FlagError with a message for the user */
-export function operatorFlags<Own extends FlagTable = Record<never, never>, U extends Usual = "own">(
-  argv: readonly string[],
-  options: OperatorFlagsOptions<Own, U>,
-): OperatorFlags<Own, U> {
-  const { own = {} as Own } = options;
-  const { values, words } = parseFlags(argv, { ...common, ...own });
-  if (words.length > 0 && options.words !== true)
-    throw new FlagError(`expected only flags, found ${JSON.stringify(words[0])} → --help lists them`);
-  const ours = values as FlagValues<typeof common>;
+/** Parses a command line. @throws FlagError with a message for the user */
+export function operatorFlags<F extends FlagTable>(argv: readonly string[], options: FlagsOptions<F>): OperatorFlags<F> {
+  const { values, words } = parseFlags(argv, { ...commonFlags, ...options.flags });
+  const common = values as FlagValues<typeof commonFlags>;
+  const { kubeconfig, context } = common;
   return {
-    options: optionsFrom(ours, options),
-    own: values as unknown as FlagValues<Own>,
+    options: {
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      ...(context !== undefined && { context }),
+      namespaces: namespacesFrom(common, options),
+      leaderElection: common["leader-elect"],
+      metricsBindAddress: common["metrics-bind-address"],
+      healthProbeBindAddress: common["health-probe-bind-address"],
+      profilerBindAddress: common["profiler-bind-address"],
+      verbosity: common.v,
+    },
+    values: values as FlagValues<F & typeof commonFlags>,
     words,
-    ...(ours.help && { help: helpText(options) }),
   };
 }
 
-function optionsFrom<U extends Usual>(
-  values: FlagValues<typeof common>,
-  options: OperatorFlagsOptions<FlagTable, U>,
-): FlagOptions<U> {
-  const { kubeconfig, context } = values;
-  return {
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-    namespaces: namespacesFrom(values, options),
-    leaderElection: values["leader-elect"],
-    metricsBindAddress: values["metrics-bind-address"],
-    healthProbeBindAddress: values["health-probe-bind-address"],
-    verbosity: values.v,
-  };
-}
-
-function namespacesFrom<U extends Usual>(
-  values: FlagValues<typeof common>,
-  { env, usualNamespaces = "own" as U }: OperatorFlagsOptions<FlagTable, U>,
-): FlagOptions<U>["namespaces"] {
-  const { namespace, "all-namespaces": all } = values;
-  if (all && namespace.length > 0) throw new FlagError(`expected either --namespace or --all-namespaces, found both`);
+function namespacesFrom(
+  { namespace, "all-namespaces": all }: FlagValues<typeof commonFlags>,
+  { env, defaultNamespaces }: Pick<FlagsOptions<FlagTable>, "env" | "defaultNamespaces">,
+): FlagOptions["namespaces"] {
+  if (all && namespace.length > 0) throw new FlagError("expected either --namespace or --all-namespaces, found both");
   if (all) return "all";
   if (namespace.length > 0) return namespace;
-  return env.POD_NAMESPACE ? [env.POD_NAMESPACE] : usualNamespaces;
+  if (!env.POD_NAMESPACE) return defaultNamespaces;
+  if (namespaceName.test(env.POD_NAMESPACE)) return [env.POD_NAMESPACE];
+  throw new FlagError(`$POD_NAMESPACE: expected ${namespaceName.expected}, found ${JSON.stringify(env.POD_NAMESPACE)}`);
 }
 
-function helpText({ name, about, own = {}, usualNamespaces = "own" }: OperatorFlagsOptions<FlagTable>): string {
-  const ownFlags = Object.keys(own).length === 0 ? [] : [helpFor(own), ""];
-  return [
-    `${name}${about === undefined ? "" : `: ${about}`}`,
-    "",
-    `Usage: ${name} [flags]`,
-    "",
-    ...ownFlags,
-    helpFor(usualNamespaces === "own" ? common : { ...common, namespace: watching(usualNamespaces) }),
-  ].join("\n");
-}
-
-function watching(usual: readonly string[]): FlagTable[string] {
-  const { namespace } = common;
-  return { ...namespace, describe: namespace.describe.replace(/ else .*/, ` else ${usual.join(", ")}`) };
+/** @throws OperatorOptionsError if a custom flag would hide a built-in one */
+export function checkCustomFlags(operator: string, own: FlagTable, reserved: FlagTable): void {
+  const shorts = new Map(Object.entries(reserved).map(([name, { short }]) => [short, name]));
+  for (const [name, { short }] of Object.entries(own)) {
+    const hidden = Object.hasOwn(reserved, name) ? name : short === undefined ? undefined : shorts.get(short);
+    if (hidden === undefined) continue;
+    throw new OperatorOptionsError(
+      `${operator}: expected flags that no built-in flag uses, found --${name}, which would hide --${hidden} → rename it`,
+    );
+  }
 }

@@ -1,16 +1,16 @@
-// Who leads is decided by the API server's compare-and-swap.
+// Leader election depends on the API server's optimistic concurrency control.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../client/client.ts";
 import { anySignal } from "../concurrency/abort.ts";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { Lease } from "../objects/kinds/access.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 import { acquireLeadership, type Leadership } from "./leader-election.ts";
 
 const environment = systemEnvironment();
-// Shorter than in production, in the same proportions; nothing below depends on how fast the machine is.
+// Shorter than in production, in the same proportions. The tests do not depend on the speed of the machine.
 const timing = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 400 };
 
 class Candidate {
@@ -33,7 +33,7 @@ class Candidate {
   get leads() {
     return this.leadership !== undefined && !this.leadership.lost.aborted;
   }
-  /** From now on it gets nothing through, and does not know. */
+  /** From now on all of its calls fail. */
   crash() {
     this.#crash.abort(new Error("crashed"));
   }
@@ -42,7 +42,7 @@ class Candidate {
   }
 }
 
-/** A client whose every call fails from the moment this signal aborts. */
+/** A client whose calls fail after this signal aborts. */
 function withSignal(client: Client, crash: AbortSignal): Pick<Client, "find" | "create" | "update"> {
   const cut = <O extends { readonly signal?: AbortSignal | undefined }>(o: O | undefined) => ({
     ...(o as O),
@@ -56,7 +56,7 @@ function withSignal(client: Client, crash: AbortSignal): Pick<Client, "find" | "
 }
 
 describe("leader election", () => {
-  it("L1: of five who start at once exactly one leads", async () => {
+  it("L1: exactly one of five concurrent candidates leads", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const candidates = Array.from({ length: 5 }, (_, i) => new Candidate(`replica-${i}`, client, cluster.defaultNamespace));
@@ -73,7 +73,7 @@ describe("leader election", () => {
     await leaders()[0]?.leadership?.release();
   });
 
-  it("lets a successor in as soon as the leader has let go, and the Lease shows who it is", async () => {
+  it("elects a successor as soon as the leader releases the Lease, which shows the new holder", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const first = new Candidate("first", client, cluster.defaultNamespace);
@@ -92,7 +92,7 @@ describe("leader election", () => {
     await second.leadership?.release();
   });
 
-  it("L1, L2: a leader that is cut off gives up before another takes over", async () => {
+  it("L1, L2: a disconnected leader stops before another takes over", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const first = new Candidate("first", client, cluster.defaultNamespace);

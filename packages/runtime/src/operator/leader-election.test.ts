@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
-import { Lease } from "../objects/kinds/coordination.ts";
+import { Lease } from "../objects/kinds/access.ts";
 import { acquireLeadership, type Leadership } from "./leader-election.ts";
 import { ObjectsInMemory } from "./testing/objects-in-memory.ts";
 
 const lease = { namespace: "apps", name: "gordon-operator" };
 
-/** One candidate, what became of it, and a way to cut it off from the API server. */
+/** A candidate, its state, and a way to disconnect it from the API server. */
 interface Candidate {
   readonly leadership: Leadership | undefined;
   readonly leads: boolean;
-  /** What it logged. */
+  /** Its log messages. */
   readonly said: readonly string[];
-  /** From now on each of its calls fails, or never ends. */
+  /** From now on its calls fail, or never complete. */
   cutOff(how: "refused" | "swallowed"): void;
   reconnect(): void;
   giveUp(): void;
@@ -82,7 +82,7 @@ function world() {
 }
 
 describe("leader election", () => {
-  it("L1: of ten who start at once exactly one leads, and goes on leading", async () => {
+  it("L1: exactly one of ten concurrent candidates leads, and keeps leading", async () => {
     const { candidate, pass } = world();
     const candidates = Array.from({ length: 10 }, (_, i) => candidate(`replica-${i}`));
     for (let minute = 0; minute < 10; minute += 1) {
@@ -90,7 +90,7 @@ describe("leader election", () => {
       expect(candidates.filter(({ leads }) => leads)).toHaveLength(1);
     }
     expect(candidates.filter(({ leadership }) => leadership !== undefined)).toHaveLength(1);
-    expect(candidates.flatMap(({ said }) => said)).not.toContain("cannot take the lease; trying again");
+    expect(candidates.flatMap(({ said }) => said)).not.toContain("could not acquire the lease; retrying");
   });
 
   it("writes a Lease that kubectl and client-go understand", async () => {
@@ -108,22 +108,19 @@ describe("leader election", () => {
     expect(held()).toMatchObject({ acquireTime: "2026-01-01T00:00:00.000000Z", renewTime: "2026-01-01T00:01:00.000000Z" });
   });
 
-  it.each(["refused", "swallowed"] as const)(
-    "L2: a leader whose calls are %s gives up 10 s after its last renewal",
-    async (how) => {
-      const { candidate, pass } = world();
-      const leader = candidate("replica-1");
-      await pass(60_000); // the last renewal is now
-      leader.cutOff(how);
-      await pass(9_999);
-      expect(leader.leadership?.lost.aborted).toBe(false);
-      await pass(1);
-      expect(leader.leadership?.lost.reason).toMatchObject({ code: "LEADERSHIP_LOST" });
-      expect(leader.leads).toBe(false);
-    },
-  );
+  it.each(["refused", "swallowed"] as const)("L2: a leader whose calls are %s stops 10 s after its last renewal", async (how) => {
+    const { candidate, pass } = world();
+    const leader = candidate("replica-1");
+    await pass(60_000); // the last renewal is now
+    leader.cutOff(how);
+    await pass(9_999);
+    expect(leader.leadership?.lost.aborted).toBe(false);
+    await pass(1);
+    expect(leader.leadership?.lost.reason).toMatchObject({ code: "LEADERSHIP_LOST" });
+    expect(leader.leads).toBe(false);
+  });
 
-  it("one call that is swallowed leaves time for another", async () => {
+  it("retries within the deadline if one call never completes", async () => {
     const { candidate, pass } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -131,29 +128,29 @@ describe("leader election", () => {
     await pass(2_000);
     leader.reconnect();
     await pass(60_000);
-    expect([leader.leads, leader.said]).toEqual([true, ["became leader", "could not renew the lease; trying again"]]);
+    expect([leader.leads, leader.said]).toEqual([true, ["became leader", "could not renew the lease; retrying"]]);
   });
 
-  it("tries until the API server answers", async () => {
+  it("retries until the API server responds", async () => {
     const { candidate, pass } = world();
     const newcomer = candidate("replica-1", "refused");
     await pass(60_000);
     newcomer.reconnect();
     await pass(4_400);
     expect(newcomer.leads).toBe(true);
-    expect(new Set(newcomer.said)).toEqual(new Set(["cannot take the lease; trying again", "became leader"]));
+    expect(new Set(newcomer.said)).toEqual(new Set(["could not acquire the lease; retrying", "became leader"]));
   });
 
-  it("says once for whom it waits", async () => {
+  it("logs once which replica leads", async () => {
     const { candidate, pass } = world();
     candidate("replica-1");
     await pass(1_000);
     const other = candidate("replica-2");
     await pass(60_000);
-    expect(other.said).toEqual(["another leads; waiting"]);
+    expect(other.said).toEqual(["another replica leads; waiting"]);
   });
 
-  it("L1: nobody takes over before the loser has given up, though it may be cut off", async () => {
+  it("L1: nobody takes over before a disconnected leader has stopped", async () => {
     const { candidate, pass } = world();
     const [leader, other] = [candidate("replica-1"), candidate("replica-2")];
     await pass(60_000);
@@ -165,7 +162,7 @@ describe("leader election", () => {
     expect(other.leads).toBe(true);
   });
 
-  it("survives an API server that is away for less than 10 s", async () => {
+  it("tolerates an API server outage of less than 10 s", async () => {
     const { candidate, pass } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -176,7 +173,7 @@ describe("leader election", () => {
     expect(leader.leads).toBe(true);
   });
 
-  it("L2: a leader that sees another in its place gives up at its next renewal", async () => {
+  it("L2: a leader that finds another holder stops at its next renewal", async () => {
     const { candidate, pass, objects, environment } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -190,7 +187,7 @@ describe("leader election", () => {
   });
 
   it.each(["refused", "swallowed"] as const)(
-    "gives up in order though its calls are %s, and renews nothing afterwards",
+    "releases without error if its calls are %s, and renews nothing afterwards",
     async (how) => {
       const { candidate, pass, environment } = world();
       const leader = candidate("replica-1");
@@ -201,24 +198,24 @@ describe("leader election", () => {
       await pass(5_000);
       await released;
       expect([leader.leads, leader.leadership?.lost.aborted, environment.clock.pending]).toEqual([false, false, 0]);
-      expect(leader.said.at(-1)).toBe("could not give up the lease; a successor has to wait until it runs out");
+      expect(leader.said.at(-1)).toBe("could not release the lease; a successor has to wait until it expires");
     },
   );
 
-  it("a lease that was given up is taken at the next look, without waiting for it to run out", async () => {
+  it("acquires a released lease at the next attempt, before it would expire", async () => {
     const { candidate, pass, held } = world();
     const [leader, other] = [candidate("replica-1"), candidate("replica-2")];
     await pass(60_000);
     await leader.leadership?.release();
     expect(held()).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 0 });
-    expect(leader.said).toEqual(["became leader", "gave up the lease"]);
+    expect(leader.said).toEqual(["became leader", "released the lease"]);
     await pass(4_400);
     expect(other.leads).toBe(true);
     expect(leader.leads).toBe(false);
     expect(held()).toMatchObject({ holderIdentity: "replica-2", leaseDurationSeconds: 15, leaseTransitions: 1 });
   });
 
-  it("does not take back what another has taken when it gives up late", async () => {
+  it("does not release a Lease that another candidate holds", async () => {
     const { candidate, pass, objects, held } = world();
     const leader = candidate("replica-1");
     await pass(1_000);
@@ -227,7 +224,7 @@ describe("leader election", () => {
     expect(held()?.holderIdentity).toBe("replica-2");
   });
 
-  it("C2: goes on when the answer to a renewal was lost but the renewal was not", async () => {
+  it("C2: keeps leading if a renewal succeeded but its response was lost", async () => {
     const { candidate, pass, objects } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -240,10 +237,10 @@ describe("leader election", () => {
     await pass(60_000);
     expect(lost).toBe(3);
     expect(leader.leads).toBe(true);
-    expect(new Set(leader.said)).toEqual(new Set(["became leader", "could not renew the lease; trying again"]));
+    expect(new Set(leader.said)).toEqual(new Set(["became leader", "could not renew the lease; retrying"]));
   });
 
-  it("goes on when somebody labels or even deletes the Lease", async () => {
+  it("keeps leading if another client labels or deletes the Lease", async () => {
     const { candidate, pass, objects, held } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -259,7 +256,7 @@ describe("leader election", () => {
     expect(held()?.holderIdentity).toBe("replica-1");
   });
 
-  it("goes on when somebody writes to the Lease each time it renews, unless that lasts for 10 s", async () => {
+  it("keeps leading if every renewal meets a concurrent write, for up to 10 s", async () => {
     const { candidate, pass, objects, held } = world();
     const leader = candidate("replica-1");
     await pass(60_000);
@@ -282,7 +279,7 @@ describe("leader election", () => {
     expect(leader.leadership?.lost.reason.message).toContain("it could not be renewed for 10 s");
   });
 
-  it("M5: a wall clock that steps by an hour changes nothing, in either direction", async () => {
+  it("M5: is not affected if the wall clock jumps by an hour in either direction", async () => {
     const { environment, candidate, pass, held } = world();
     const [leader, other] = [candidate("replica-1"), candidate("replica-2")];
     await pass(60_000);
@@ -310,7 +307,7 @@ describe("leader election", () => {
     expect(held()?.leaseTransitions).toBe(1);
   });
 
-  it("who comes back under its own name leads at once, and nothing has changed hands", async () => {
+  it("a restarted holder with the same identity leads immediately, without a transition", async () => {
     const { candidate, pass, objects, held } = world();
     const spec = { holderIdentity: "replica-1", leaseDurationSeconds: 15, leaseTransitions: 3 };
     await objects.client.create(Lease, { metadata: lease, spec });
@@ -319,7 +316,7 @@ describe("leader election", () => {
     expect([again.leads, held()?.leaseTransitions]).toEqual([true, 3]);
   });
 
-  it("stops waiting for its turn when told to", async () => {
+  it("stops waiting when the signal aborts", async () => {
     const { candidate, pass, objects } = world();
     candidate("replica-1");
     await pass(1_000);
@@ -333,9 +330,9 @@ describe("leader election", () => {
   });
 
   it.each([
-    { name: "a deadline after the lease has run out", times: { renewDeadlineMs: 15_000 } },
-    { name: "no second try before the deadline", times: { retryPeriodMs: 8_400 } },
-  ])("refuses times that cannot work: $name", async ({ times }) => {
+    { name: "a renew deadline that is not before the expiry", times: { renewDeadlineMs: 15_000 } },
+    { name: "a retry period that leaves no time for a second attempt", times: { retryPeriodMs: 8_400 } },
+  ])("rejects invalid times: $name", async ({ times }) => {
     const { environment, objects } = world();
     const options = { client: objects.client, lease, identity: "x", environment, log: silentLogger, ...times };
     await expect(acquireLeadership(options, new AbortController().signal)).rejects.toThrow(

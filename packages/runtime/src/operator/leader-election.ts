@@ -1,48 +1,49 @@
-// Of several replicas one works and the others wait: the one that holds a Lease. Times as client-go's:
+// Leader election: the replica that holds a Lease reconciles and the others wait. The defaults are client-go's:
 //
-//     every 2 s   the holder renews; the others look (at a random time up to 4.4 s, so that they do not all come at once)
-//     10 s        without a renewal the holder gives up by itself
-//     15 s        without a renewal the others take over
+//     every 2 s   the leader renews; the others check the Lease (every 2 to 4.4 s, with jitter, so that they do not synchronize)
+//     10 s        without a renewal the leader stops
+//     15 s        without a renewal another replica takes over
 //
-// The gap between giving up and taking over is for what is still in flight. It is a courtesy, not a fence: a process that
-// the machine froze for a minute wakes up believing that it leads. Two leaders must be harmless (promise L1); that is why
-// every write of ours is a compare-and-swap. What is promised here is that a loser notices and stops (L2).
+// The gap between stopping and taking over lets requests in flight finish. It does not exclude a second leader: a process that was
+// suspended for a minute resumes believing that it leads. Therefore two leaders must do no harm (L1 in docs/invariants.md): every
+// write is a compare-and-swap. This file ensures that a leader that lost the Lease notices and stops (L2).
 import type { Client } from "../client/client.ts";
+import { AlreadyExistsError, ConflictError, NotFoundError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { jittered } from "../concurrency/backoff.ts";
-import type { Environment } from "../concurrency/environment.ts";
-import type { Logger } from "../concurrency/logger.ts";
-import { keyOf, type ObjectRef } from "../objects/object.ts";
+import type { Clock, Environment, Logger } from "../concurrency/environment.ts";
+import { Lease, type LeaseSpec } from "../objects/kinds/access.ts";
+import { keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import { formatMicroTime } from "../objects/time.ts";
 import { LeadershipLostError } from "./errors.ts";
-import { LeaseLock } from "./lease-lock.ts";
 
 export interface LeaderElectionOptions {
   readonly client: Pick<Client, "find" | "create" | "update">;
   /** The Lease that candidates compete for. */
   readonly lease: ObjectRef;
-  /** Who we are: unique to this process. */
+  /** Identifies this process: must differ between processes, even two of the same pod. */
   readonly identity: string;
-  /** How long others wait, after the last renewal they saw, before they take over. @default 15 s */
+  /** How long other candidates wait after the last renewal they saw before they take over. @default 15 s */
   readonly leaseDurationMs?: number;
-  /** How long we go on without a renewal. Must be shorter than the lease's duration. @default 10 s */
+  /** How long the leader continues without a renewal. Must be less than `leaseDurationMs`. @default 10 s */
   readonly renewDeadlineMs?: number;
-  /** Time between two tries. @default 2 s */
+  /** Time between two attempts to acquire or renew. @default 2 s */
   readonly retryPeriodMs?: number;
   readonly environment: Environment;
   readonly log: Logger;
-  /** Told when we begin and end to lead, for `leader_election_master_status`. */
+  /** Called when this process starts or stops leading, for `leader_election_master_status`. */
   readonly onChange?: (leading: boolean) => void;
 }
 
-/** While this is held, we lead. */
+/** Held by the leader until it is lost or released. */
 export interface Leadership {
-  /** Aborts, with a LeadershipLostError, the moment we may no longer assume to lead. Everything in flight hangs on it. */
+  /** Aborts with a LeadershipLostError as soon as leadership is no longer certain. All work in flight must observe it. */
   readonly lost: AbortSignal;
-  /** Stops renewing and gives the Lease up. Stop taking work before: a successor may begin the moment we let go. */
+  /** Stops renewing and releases the Lease. Stop all work first: a successor may start immediately. */
   release(): Promise<void>;
 }
 
-/** Waits for our turn. Rejects only if the signal aborts. */
+/** Waits until this process leads. Rejects only if the signal aborts. */
 export async function acquireLeadership(options: LeaderElectionOptions, signal: AbortSignal): Promise<Leadership> {
   const timing = timingOf(options);
   const { environment, lease, identity, log } = options;
@@ -55,26 +56,26 @@ export async function acquireLeadership(options: LeaderElectionOptions, signal: 
       const holding = await lock.acquire({ signal, timeoutMs: timing.callTimeoutMs });
       if (holding.ours) {
         log.info({ lease: keyOf(lease), identity }, "became leader");
-        return new Held(options, lock, triedAt);
+        return new HeldLeadership(options, lock, triedAt);
       }
-      if (holder !== holding.holder) log.info({ lease: keyOf(lease), holder: holding.holder }, "another leads; waiting");
+      if (holder !== holding.holder) log.info({ lease: keyOf(lease), holder: holding.holder }, "another replica leads; waiting");
       holder = holding.holder;
     } catch (err) {
       signal.throwIfAborted();
-      log.warn({ err, lease: keyOf(lease) }, "cannot take the lease; trying again");
+      log.warn({ err, lease: keyOf(lease) }, "could not acquire the lease; retrying");
     }
     await clock.sleep(jittered(timing.retryPeriodMs, 1.2, random), signal);
   }
 }
 
-class Held implements Leadership {
+class HeldLeadership implements Leadership {
   readonly #options: LeaderElectionOptions;
   readonly #timing: Timing;
   readonly #lock: LeaseLock;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
   readonly #renewing: Promise<void>;
-  /** When the request of the last successful renewal was sent: from then on others count. */
+  /** When the request of the last successful renewal was sent: other candidates cannot have seen it earlier. */
   #renewedAt: number;
   #cancelDeadline: () => void = () => {};
 
@@ -101,9 +102,9 @@ class Held implements Leadership {
     onChange?.(false);
     try {
       await this.#lock.release({ timeoutMs: this.#timing.callTimeoutMs });
-      log.info({ lease: keyOf(lease) }, "gave up the lease");
+      log.info({ lease: keyOf(lease) }, "released the lease");
     } catch (err) {
-      log.warn({ err, lease: keyOf(lease) }, "could not give up the lease; a successor has to wait until it runs out");
+      log.warn({ err, lease: keyOf(lease) }, "could not release the lease; a successor has to wait until it expires");
     }
   }
 
@@ -121,16 +122,16 @@ class Held implements Leadership {
     const sentAt = environment.clock.monotonic();
     try {
       const holding = await this.#lock.renew({ signal, timeoutMs: this.#timing.callTimeoutMs });
-      if (holding === undefined) return log.warn({ lease: keyOf(lease) }, "somebody else writes to the lease; trying again");
+      if (holding === undefined) return log.warn({ lease: keyOf(lease) }, "the lease was modified concurrently; retrying");
       if (!holding.ours) return this.#lose(`${holding.holder} holds it`);
       this.#renewedAt = sentAt;
       this.#setDeadline();
     } catch (err) {
-      if (!signal.aborted) log.warn({ err, lease: keyOf(lease) }, "could not renew the lease; trying again");
+      if (!signal.aborted) log.warn({ err, lease: keyOf(lease) }, "could not renew the lease; retrying");
     }
   }
 
-  /** A timer of its own, so that not even a request that never ends can make us lead for too long. */
+  /** Uses a separate timer, so that a request that never completes cannot extend leadership. */
   #setDeadline(): void {
     const { clock } = this.#options.environment;
     const { renewDeadlineMs } = this.#timing;
@@ -139,11 +140,11 @@ class Held implements Leadership {
     this.#cancelDeadline = clock.after(leftMs, () => this.#lose(`it could not be renewed for ${renewDeadlineMs / 1000} s`));
   }
 
-  #lose(why: string): void {
+  #lose(reason: string): void {
     if (this.#lost.signal.aborted || this.#stop.signal.aborted) return;
     this.#cancelDeadline();
     this.#options.onChange?.(false);
-    this.#lost.abort(new LeadershipLostError(`expected to hold lease ${keyOf(this.#options.lease)}, found that ${why}`));
+    this.#lost.abort(new LeadershipLostError(`expected to hold lease ${keyOf(this.#options.lease)}, found that ${reason}`));
   }
 }
 
@@ -151,7 +152,7 @@ interface Timing {
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
-  /** Half the deadline: a connection that swallows everything must leave time for a second try on another. */
+  /** Half the deadline: if a connection never answers, there is time for a second attempt on another one. */
   readonly callTimeoutMs: number;
 }
 
@@ -162,4 +163,141 @@ function timingOf(options: LeaderElectionOptions): Timing {
       `expected leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs, found ${leaseDurationMs}, ${renewDeadlineMs}, ${retryPeriodMs}`,
     );
   return { leaseDurationMs, renewDeadlineMs, retryPeriodMs, callTimeoutMs: renewDeadlineMs / 2 };
+}
+
+// The Lease object as a lock. Every write carries the resourceVersion that was read, so of several candidates only one succeeds.
+// Expiry is measured with our own monotonic clock, from when we last saw the claim change. The timestamps in the Lease are
+// informational, so clock skew between machines does not matter.
+
+interface LeaseLockOptions {
+  readonly client: Pick<Client, "find" | "create" | "update">;
+  readonly lease: ObjectRef;
+  readonly identity: string;
+  readonly durationMs: number;
+  readonly clock: Clock;
+}
+
+/** Who holds the Lease: this process or another candidate. */
+type Holding = { readonly ours: true } | { readonly ours: false; readonly holder: string };
+
+interface CallLimits {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  /** The Lease as last read, and since when its claim has not changed. */
+  #seen: { readonly lease: Stored<Lease>; readonly sinceMs: number } | undefined;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the Lease if it has no holder or has expired. */
+  async acquire(limits: CallLimits): Promise<Holding> {
+    return (await this.#tryAcquire(limits)) ?? { ours: false, holder: "another candidate" };
+  }
+
+  async #tryAcquire(limits: CallLimits): Promise<Holding | undefined> {
+    const { client, lease, identity } = this.#options;
+    const seen = await client.find(Lease, lease, limits);
+    if (seen !== undefined) this.#remember(seen);
+    if (seen !== undefined && this.#isHeldByAnother()) return this.#holding();
+    const spec = { ...this.#claim(), leaseTransitions: transitionsAfter(seen?.spec, identity), acquireTime: this.#now() };
+    return this.#write(seen === undefined ? undefined : { ...seen, spec: { ...seen.spec, ...spec } }, spec, limits);
+  }
+
+  /**
+   * Renews the claim and returns the holder. Returns undefined if every attempt met a concurrent write, which may only have changed
+   * a label. Leadership is lost in neither that case nor if the server cannot be reached, which throws.
+   */
+  async renew(limits: CallLimits): Promise<Holding | undefined> {
+    const known = this.#seen?.lease;
+    if (known !== undefined && this.#isOurs()) {
+      const holding = await this.#write({ ...known, spec: { ...known.spec, ...this.#claim() } }, {}, limits);
+      if (holding?.ours) return holding;
+    }
+    // The Lease was modified concurrently: read it before deciding.
+    return this.#readAndRenew(limits);
+  }
+
+  /** Clears the holder, so that a successor need not wait for the Lease to expire. Does nothing if another process holds it. */
+  async release(limits: CallLimits): Promise<void> {
+    const seen = await this.#options.client.find(Lease, this.#options.lease, limits);
+    if (seen === undefined || seen.spec?.holderIdentity !== this.#options.identity) return;
+    const spec = { ...seen.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: this.#now() };
+    await this.#options.client.update(Lease, { ...seen, spec }, limits);
+  }
+
+  /** The holder as last read. */
+  #holding(): Holding {
+    return this.#isOurs() ? { ours: true } : { ours: false, holder: this.#seen?.lease.spec?.holderIdentity ?? "" };
+  }
+
+  async #readAndRenew(limits: CallLimits): Promise<Holding | undefined> {
+    const { client, lease } = this.#options;
+    const seen = await client.find(Lease, lease, limits);
+    if (seen === undefined) return this.#tryAcquire(limits); // deleted: anyone may take it
+    this.#remember(seen);
+    if (!this.#isOurs()) return this.#holding();
+    return this.#write({ ...seen, spec: { ...seen.spec, ...this.#claim() } }, {}, limits);
+  }
+
+  /** Updates the Lease that was read, or creates it. Returns undefined if it was modified or deleted concurrently. */
+  async #write(read: Stored<Lease> | undefined, fresh: LeaseSpec, limits: CallLimits): Promise<Holding | undefined> {
+    const { client, lease } = this.#options;
+    try {
+      if (read === undefined) this.#remember(await client.create(Lease, { metadata: lease, spec: fresh }, limits));
+      else this.#remember(await client.update(Lease, read, limits));
+      return this.#holding();
+    } catch (error) {
+      const deleted = read !== undefined && error instanceof NotFoundError;
+      const conflicted = error instanceof ConflictError || error instanceof AlreadyExistsError;
+      if (conflicted || deleted) return undefined;
+      throw error;
+    }
+  }
+
+  #claim(): LeaseSpec {
+    const { identity, durationMs } = this.#options;
+    return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(durationMs / 1000), renewTime: this.#now() };
+  }
+
+  #remember(lease: Stored<Lease>): void {
+    const unchanged = this.#seen !== undefined && sameClaim(this.#seen.lease.spec, lease.spec);
+    const sinceMs = unchanged && this.#seen !== undefined ? this.#seen.sinceMs : this.#options.clock.monotonic();
+    this.#seen = { lease, sinceMs };
+  }
+
+  #isOurs(): boolean {
+    return this.#seen?.lease.spec?.holderIdentity === this.#options.identity;
+  }
+
+  #isHeldByAnother(): boolean {
+    if (this.#seen === undefined || this.#isOurs()) return false;
+    const { holderIdentity = "", leaseDurationSeconds } = this.#seen.lease.spec ?? {};
+    // The duration that the holder wrote applies, not ours.
+    const validForMs = leaseDurationSeconds === undefined ? this.#options.durationMs : leaseDurationSeconds * 1000;
+    return holderIdentity !== "" && this.#options.clock.monotonic() - this.#seen.sinceMs < validForMs;
+  }
+
+  #now(): string {
+    return formatMicroTime(this.#options.clock.now());
+  }
+}
+
+function sameClaim(a: LeaseSpec | undefined, b: LeaseSpec | undefined): boolean {
+  return (
+    a?.holderIdentity === b?.holderIdentity &&
+    a?.renewTime === b?.renewTime &&
+    a?.acquireTime === b?.acquireTime &&
+    a?.leaseTransitions === b?.leaseTransitions
+  );
+}
+
+/** How many times the holder has changed. */
+function transitionsAfter(spec: LeaseSpec | undefined, identity: string): number {
+  if (spec === undefined) return 0;
+  return (spec.leaseTransitions ?? 0) + (spec.holderIdentity === identity ? 0 : 1);
 }

@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { NotFoundError } from "../client/errors.ts";
 import { manualClock } from "../concurrency/manual-clock.ts";
-import { type LogOptions, makeLogger, type OperatorLogger } from "./logs.ts";
+import { type LogOptions, loadPino, makeLogger, type OperatorLogger } from "./logs.ts";
+
+const pino = await loadPino();
 
 function logged(options: Partial<LogOptions>, say: (log: OperatorLogger) => void): string {
   const lines: string[] = [];
   say(
-    makeLogger({ name: "gordon-operator", clock: manualClock(), format: "json", write: (line) => lines.push(line), ...options }),
+    makeLogger(
+      { name: "gordon-operator", clock: manualClock(), format: "json", write: (line) => lines.push(line), ...options },
+      pino,
+    ),
   );
   return lines.join("");
 }
@@ -15,7 +20,7 @@ const parsed = (options: Partial<LogOptions>, say: (log: OperatorLogger) => void
 const refusal = { attempt: "get Pod default/web", status: 404, reason: "NotFound", message: 'pods "web" not found' };
 
 describe("logs", () => {
-  it("are JSON with the keys controller-runtime uses", () => {
+  it("are JSON with the keys of controller-runtime", () => {
     expect(parsed({}, (log) => log.info({ lease: "apps/gordon" }, "became leader"))).toEqual({
       level: "info",
       ts: "2026-01-01T00:00:00.000Z",
@@ -43,7 +48,7 @@ describe("logs", () => {
     ).toEqual(said);
   });
 
-  it("print objects and references as namespace/name, so that the inside of a Secret never shows", () => {
+  it("print objects and references as namespace/name, so that Secrets do not leak", () => {
     const secret = { metadata: { namespace: "apps", name: "s" }, data: { token: "canary" } };
     const line = logged({}, (log) =>
       log.info({ object: secret, ref: { namespace: "apps", name: "web" }, node: { name: "n" } }, "x"),
@@ -65,26 +70,26 @@ describe("logs", () => {
     expect(line).not.toContain("canary");
   });
 
-  it("print what only has a name among other things as it is, and end where something contains itself", () => {
+  it("print objects that have a name and other fields in full, and stop at cycles", () => {
     const loop: unknown[] = [];
     loop.push(loop);
     const { image, round } = parsed({}, (log) => log.info({ image: { name: "web", size: 3 }, round: loop }, "x"));
     expect([image, round]).toEqual([{ name: "web", size: 3 }, [[[[["…"]]]]]]);
   });
 
-  it("hide a field called token also inside another", () => {
+  it("hide a nested field named token", () => {
     expect(parsed({}, (log) => log.info({ sent: { headers: [{ token: "canary" }] } }, "x")).sent).toEqual({
       headers: [{ token: "[hidden]" }],
     });
   });
 
-  it("end where a value contains itself", () => {
+  it("stop where a value contains itself", () => {
     const knot: Record<string, unknown> = { a: 1 };
     knot.knot = knot;
     expect(logged({}, (log) => log.info({ knot }, "x"))).toContain("…");
   });
 
-  it("print dates as they print themselves, and numbers of any size", () => {
+  it("print dates as ISO strings, and bigints", () => {
     const fields = { at: new Date(0), list: [1n, null, undefined], of: { big: 2n } };
     expect(parsed({}, (log) => log.info(fields, "x"))).toMatchObject({
       at: "1970-01-01T00:00:00.000Z",
@@ -93,7 +98,7 @@ describe("logs", () => {
     });
   });
 
-  it("print an error by whatever name it goes, and what was thrown though it is none", () => {
+  it("print errors under any field name, and thrown values that are not errors", () => {
     const error = { type: "Error", message: "boom", stack: expect.any(String) };
     expect(parsed({}, (log) => log.info({ error: new Error("boom"), all: [new Error("boom")] }, "x"))).toMatchObject({
       error,
@@ -124,7 +129,7 @@ describe("logs", () => {
     }
   });
 
-  it("keep the stack of an error nobody foresaw, and leave out that of one with a code", () => {
+  it("keep the stack of an unexpected error, and omit that of an error with a code", () => {
     expect(parsed({}, (log) => log.error({ err: new TypeError("bug") }, "x")).err).toEqual({
       type: "TypeError",
       message: "bug",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../concurrency/manual-clock.ts";
 import { callMetrics, OperatorMetrics, webhookMetrics } from "./metrics.ts";
-import { addProcessMetrics } from "./process-metrics.ts";
+import { addProcessMetrics } from "./process.ts";
 
 const lines = async (metrics: OperatorMetrics) =>
   (await metrics.text()).body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
 describe("metrics", () => {
-  it("have the names and labels that stock dashboards ask for", async () => {
+  it("have the names and labels of controller-runtime", async () => {
     const metrics = new OperatorMetrics();
     const labels = { name: "gordon", controller: "gordon" };
     metrics.count("workqueue_adds_total", labels);
@@ -29,13 +29,13 @@ describe("metrics", () => {
     );
   });
 
-  it("show what was counted by nobody yet", async () => {
+  it("include custom metrics without a value yet", async () => {
     const metrics = new OperatorMetrics();
     metrics.count("controller_runtime_reconcile_panics_total", { controller: "gordon" }, 0);
     expect(await lines(metrics)).toEqual(['controller_runtime_reconcile_panics_total{controller="gordon"} 0']);
   });
 
-  it("read gauges when somebody looks, for as long as they are not cancelled", async () => {
+  it("read gauges on scrape until they are canceled", async () => {
     const metrics = new OperatorMetrics();
     let depth = 1;
     const cancel = metrics.gauge("workqueue_depth", { name: "a", controller: "a" }, () => depth);
@@ -56,7 +56,7 @@ describe("metrics", () => {
     expect(await lines(one)).toEqual(['operator_events_total{outcome="created"} 1']);
   });
 
-  it("count reviews in flight", async () => {
+  it("count webhook requests in flight", async () => {
     const metrics = new OperatorMetrics();
     const reporter = webhookMetrics(metrics);
     reporter.started("/validate");
@@ -71,7 +71,7 @@ describe("metrics", () => {
     );
   });
 
-  it("tell what the process costs", async () => {
+  it("include memory and CPU of the process", async () => {
     const metrics = new OperatorMetrics();
     addProcessMetrics(metrics, manualClock());
     const found = await lines(metrics);

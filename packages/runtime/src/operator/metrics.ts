@@ -1,24 +1,23 @@
-// The metrics of one operator. The parts of the runtime count through small interfaces of their own and know nothing of
-// Prometheus; this is where the counts get their registry. One registry per operator, none for the process: two operators
-// in one test must not add up.
+// The metrics of one operator. Other parts of the runtime count through small interfaces and do not depend on Prometheus; this file
+// connects them to a registry. Each operator has its own registry, so that two operators in one process do not add up.
 
-import type { Observer } from "../client/observer.ts";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Observer } from "../client/client.ts";
 import type { Cancel } from "../concurrency/environment.ts";
 import type { Metrics } from "../controller/metrics.ts";
 import type { WebhookReporter } from "../webhook/server.ts";
 import { type CounterName, counters, type GaugeName, gauges, type HistogramName, histograms } from "./metric-names.ts";
-import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A gauge that is read when somebody looks. */
+/** One time series of a gauge, read when metrics are scraped. */
 interface Reading {
   readonly labels: Labels;
   readonly read: () => number;
 }
 
 export class OperatorMetrics implements Metrics {
-  /** For metrics of the operator's own: `new Counter({ …, registers: [metrics.registry] })`. */
+  /** For custom metrics: `new Counter({ …, registers: [metrics.registry] })`. */
   readonly registry = new Registry();
   readonly #counters = new Map<string, Counter>();
   readonly #histograms = new Map<string, Histogram>();
@@ -39,22 +38,22 @@ export class OperatorMetrics implements Metrics {
     return () => readings.delete(reading);
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in the Prometheus text format. */
   async text(): Promise<{ readonly type: string; readonly body: string }> {
     return { type: this.registry.contentType, body: await this.registry.metrics() };
   }
 
-  // A metric is registered when it is first used: an operator without webhooks shows none about webhooks.
+  // A metric is registered on first use: an operator without webhooks exposes no webhook metrics.
 
   #counter(name: CounterName): Counter {
     const { help, labels } = counters[name];
-    return getOrMake(this.#counters, name, () => new Counter({ name, help, labelNames: labels, registers: [this.registry] }));
+    return getOrCreate(this.#counters, name, () => new Counter({ name, help, labelNames: labels, registers: [this.registry] }));
   }
 
   #histogram(name: HistogramName): Histogram {
     const { help, labels, buckets } = histograms[name];
     const make = () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] });
-    return getOrMake(this.#histograms, name, make);
+    return getOrCreate(this.#histograms, name, make);
   }
 
   #readingsOf(name: GaugeName): Set<Reading> {
@@ -68,7 +67,7 @@ export class OperatorMetrics implements Metrics {
       new Gauge({ name, help, labelNames, registers: [this.registry], collect });
       return readings;
     };
-    return getOrMake(this.#readings, name, make);
+    return getOrCreate(this.#readings, name, make);
   }
 }
 
@@ -76,14 +75,14 @@ export class OperatorMetrics implements Metrics {
 export function callMetrics(metrics: OperatorMetrics, host: string): Observer {
   return {
     called: ({ method, status, durationMs }) => {
-      // "<error>" is what client-go says when there was no answer.
+      // client-go uses "<error>" if there was no response.
       metrics.count("rest_client_requests_total", { code: status === undefined ? "<error>" : `${status}`, method, host });
       metrics.observe("rest_client_request_duration_seconds", { verb: method, host }, durationMs / 1000);
     },
   };
 }
 
-/** Counts reviews of webhooks. */
+/** Counts the requests to webhooks. */
 export function webhookMetrics(metrics: OperatorMetrics): Required<Pick<WebhookReporter, "started" | "ended">> {
   const inFlight = new Map<string, number>();
   const add = (webhook: string, change: 1 | -1) => {
@@ -102,7 +101,7 @@ export function webhookMetrics(metrics: OperatorMetrics): Required<Pick<WebhookR
   };
 }
 
-function getOrMake<V>(map: Map<string, V>, name: string, make: () => V): V {
+function getOrCreate<V>(map: Map<string, V>, name: string, make: () => V): V {
   const known = map.get(name);
   if (known !== undefined) return known;
   const made = make();

@@ -1,4 +1,4 @@
-// Whole operators, on a cluster: what a user would see of them.
+// Complete operators on a cluster, as a user sees them.
 import { once } from "node:events";
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
@@ -8,16 +8,16 @@ import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { child } from "../controller/children.ts";
 import { controller } from "../controller/controller.ts";
 import { done } from "../controller/outcome.ts";
-import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Event } from "../objects/kinds/events.ts";
+import { Event } from "../objects/kinds/access.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { ValidatingWebhookConfiguration } from "../objects/kinds/extension.ts";
 import { defineResource } from "../schema/define-resource.ts";
-import { clientOf } from "../testing/cluster-client.ts";
-import { freePort } from "../testing/free-port.ts";
+import { clientOf } from "../testing/cluster-world.ts";
+import { freePort } from "../testing/loopback.ts";
 import { allowed, denied } from "../webhook/admission.ts";
 import { webhookConfigurations } from "../webhook/configuration.ts";
 import { validate } from "../webhook/webhooks.ts";
@@ -31,7 +31,7 @@ const Greeter = defineResource({
   conditions: {},
 });
 
-/** One replica: its reconciles are counted, and it ends with the test. */
+/** One replica. Counts its reconciles and stops with the test. */
 class Replica implements AsyncDisposable {
   reconciles = 0;
   readonly operator: Operator;
@@ -46,7 +46,7 @@ class Replica implements AsyncDisposable {
       await ctx.applyChildren(greeter, [
         child(ConfigMap, { metadata: { name: `${ref.name}-words` }, data: { words: greeter.spec.words } }),
       ]);
-      ctx.event(greeter, { reason: "Greeted", note: `said ${greeter.spec.words}` });
+      ctx.event(greeter, { reason: "Greeted", message: `said ${greeter.spec.words}` });
       return done();
     });
     this.operator = operator({
@@ -67,7 +67,7 @@ class Replica implements AsyncDisposable {
     return text;
   }
 
-  /** As SIGTERM. */
+  /** Stops it, like SIGTERM. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.running;
@@ -83,7 +83,7 @@ const greeter = (cluster: Cluster, name: string, words: string) => ({
   spec: { words },
 });
 
-/** As `kubectl config set-context --current --namespace` leaves it. */
+/** A kubeconfig after `kubectl config set-context --current --namespace`. */
 function withNamespace(kubeconfig: string, namespace: string): string {
   const config = parse(kubeconfig);
   for (const { context } of config.contexts) context.namespace = namespace;
@@ -91,7 +91,7 @@ function withNamespace(kubeconfig: string, namespace: string): string {
 }
 
 describe("an operator on a cluster", () => {
-  it("does its work, and can be asked about it: readiness, metrics, explain, events", async () => {
+  it("reconciles, and serves readiness, metrics, explain and events", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     await using replica = new Replica(cluster);
@@ -118,7 +118,7 @@ describe("an operator on a cluster", () => {
     await cluster.eventually(told, (reasons) => reasons.includes("Greeted"));
   });
 
-  it("at home watches the namespace of its kubeconfig's context and no other, and says so", async () => {
+  it("watches only the namespace of its kubeconfig's context by default, and logs it", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const said: unknown[] = [];
@@ -141,7 +141,7 @@ describe("an operator on a cluster", () => {
     await client.delete(Greeter, first.metadata);
   });
 
-  it("L1: of two replicas exactly one acts, and when it stops the other goes on", async () => {
+  it("L1: exactly one of two replicas reconciles, and the other takes over when it stops", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const leaderElection = { lease: { namespace: cluster.defaultNamespace, name: "greeter" }, retryPeriodMs: 500 };
@@ -171,7 +171,7 @@ describe("an operator on a cluster", () => {
     expect(follower.reconciles).toBeGreaterThan(0);
   });
 
-  it("serves webhooks with certificates that both of its replicas share", async () => {
+  it("shares webhook certificates between its replicas", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const name = `greeter-${cluster.defaultNamespace}`;
@@ -195,7 +195,7 @@ describe("an operator on a cluster", () => {
         (text) => typeof text === "string" && text.includes("mind your language"),
       );
       expect(message).toContain("denied the request: mind your language");
-      // A second replica finds the certificates of the first and makes none of its own.
+      // A second replica uses the certificates of the first.
       const before = await cluster.get(secretOf(name));
       await using two = new Replica(cluster, { name, webhooks, webhookServer: { ...webhookServer, port: 0 } });
       await cluster.eventually(

@@ -1,33 +1,34 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { get } from "node:http";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { Counter } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { type Logger, silentLogger } from "../concurrency/logger.ts";
+import { type Logger, silentLogger } from "../concurrency/environment.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
 import { controller } from "../controller/controller.ts";
 import { done } from "../controller/outcome.ts";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { Lease } from "../objects/kinds/access.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { rulesFor } from "../schema/rbac.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { temporaryFolder } from "../testing/loopback.ts";
 import { allowed } from "../webhook/admission.ts";
 import { issueServing, makeAuthority } from "../webhook/certificates.ts";
 import { validate } from "../webhook/webhooks.ts";
 import { operator } from "./operator.ts";
-import type { OperatorOptions } from "./options.ts";
-import { Counter } from "./prometheus.ts";
-import { Held, lease, world } from "./testing/world.ts";
+import type { OperatorOptions, Runnable, RunnableContext } from "./options.ts";
+import { BlockedController, lease, world } from "./testing/world.ts";
 
-describe("an operator that starts", () => {
-  it("is not ready, and says why, until its caches are synced", async () => {
-    const { api, clock, begin, until, ready, made, process, run } = world({ controllers: [new Held().controller] });
+describe("operator startup", () => {
+  it("reports not ready, with a reason, until its caches are synced", async () => {
+    const { api, clock, begin, until, ready, made, process, run } = world({ controllers: [new BlockedController().controller] });
     let reachable = false;
     api.refuse = () => (reachable ? undefined : new Error("connection refused"));
     begin();
     await until(() => made.ports.health !== undefined);
     await clock.advance(1_000);
-    expect(await ready()).toBe("[-]start: still starting\n[-]caches: configmaps not synced\n");
+    expect(await ready()).toBe("[-]start: starting\n[-]caches: configmaps not synced\n");
     reachable = true;
     await clock.advance(60_000);
     expect(await ready()).toBe("ok");
@@ -36,8 +37,24 @@ describe("an operator that starts", () => {
     await until(() => run.state === "ended");
   });
 
-  it("says when it is ready, by a promise", async () => {
-    const { api, clock, begin, until, made } = world({ controllers: [new Held().controller] });
+  it("serves /debug/explain only to this machine, for a loopback host name", async () => {
+    const { begin, until, made } = world({
+      controllers: [new BlockedController().controller],
+      metricsBindAddress: "127.0.0.1:0",
+    });
+    begin();
+    await until(() => made.ports.metrics !== undefined);
+    const statusFor = async (host: string) => {
+      const url = { host: "127.0.0.1", port: made.ports.metrics, path: "/debug/explain", headers: { host }, agent: false };
+      const [response] = await once(get(url), "response");
+      return response.resume().statusCode;
+    };
+    expect(await statusFor("localhost:8080")).toBe(200);
+    expect(await statusFor("rebound.example.org")).toBe(403);
+  });
+
+  it("resolves `ready` when its caches are synced", async () => {
+    const { api, clock, begin, until, made } = world({ controllers: [new BlockedController().controller] });
     let reachable = false;
     let ready = false;
     void made.ready.then(() => (ready = true));
@@ -51,29 +68,29 @@ describe("an operator that starts", () => {
     await made.ready;
   });
 
-  it("says that it will not be ready when it is asked to stop before", async () => {
+  it("rejects `ready` if it is stopped earlier", async () => {
     const said: string[] = [];
     const log: Logger = { ...silentLogger, info: (_fields, message) => said.push(message), child: () => log };
-    const { api, clock, begin, until, made, process, run } = world({ controllers: [new Held().controller], log });
+    const { api, clock, begin, until, made, process, run } = world({ controllers: [new BlockedController().controller], log });
     api.refuse = () => new Error("connection refused");
     begin();
     await until(() => api.calls.length > 0);
     process.sigterm();
     await clock.advance(0);
-    await expect(made.ready).rejects.toThrow("asked to stop");
+    await expect(made.ready).rejects.toThrow("stop requested");
     await clock.advance(30_000);
     await until(() => run.state === "ended");
     expect(said.at(-1)).toBe("stopped");
   });
 
-  it("serves metrics of its owner's among its own", async () => {
+  it("serves custom metrics with the built-in ones", async () => {
     const raises = new Counter({ name: "raises_total", help: "Raises", labelNames: ["why"], registers: [] });
     const { made } = world({ metrics: [raises] });
     raises.inc({ why: "test" });
     expect((await made.metrics.text()).body).toContain('raises_total{why="test"} 1');
   });
 
-  it("calls itself as it was told to", async () => {
+  it("uses the configured instance name", async () => {
     const { clock, begin, until, held } = world({ instance: "replica-7" });
     begin();
     await until(() => held() !== undefined);
@@ -81,8 +98,8 @@ describe("an operator that starts", () => {
     expect(held()?.holderIdentity).toMatch(/^replica-7_/);
   });
 
-  it("does not lead before it can see, nor work before it leads", async () => {
-    const held = new Held();
+  it("does not lead before its caches are synced, nor reconcile before it leads", async () => {
+    const held = new BlockedController();
     const { api, objects, clock, begin, until, held: claim } = world({ controllers: [held.controller] });
     let reachable = false;
     api.refuse = () => (reachable ? undefined : new Error("connection refused"));
@@ -100,7 +117,7 @@ describe("an operator that starts", () => {
     expect(held.begun).toBe(1);
   });
 
-  it("ends in order when asked to stop while it waits for its turn", async () => {
+  it("shuts down gracefully while it waits for the lease", async () => {
     const { objects, clock, begin, until, process, run, made } = world();
     await objects.client.create(Lease, { metadata: lease, spec: { holderIdentity: "another", leaseDurationSeconds: 600 } });
     begin();
@@ -111,11 +128,11 @@ describe("an operator that starts", () => {
     expect(process.exits).toEqual([]);
   });
 
-  it("serves webhooks with certificates that somebody else puts into a folder", async () => {
+  it("serves webhooks with certificates from a folder", async () => {
     await using folder = await temporaryFolder();
     const environment = systemEnvironment();
-    const authority = makeAuthority({ name: "somebody", lifetimeMs: 3_600_000 }, environment);
-    const { certificate, key } = issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
+    const authority = await makeAuthority({ name: "somebody", lifetimeMs: 3_600_000 }, environment);
+    const { certificate, key } = await issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
     await writeFile(join(folder.path, "tls.crt"), certificate);
     await writeFile(join(folder.path, "tls.key"), key);
     const told: string[] = [];
@@ -135,15 +152,18 @@ describe("an operator that starts", () => {
   });
 
   it.each([
-    { name: "a name that no Lease could have", options: { name: "Gordon Operator" } },
-    { name: "two controllers of one name", options: { name: "x", controllers: [new Held().controller, new Held().controller] } },
+    { name: "a name that is not valid for a Lease", options: { name: "Gordon Operator" } },
+    {
+      name: "two controllers with one name",
+      options: { name: "x", controllers: [new BlockedController().controller, new BlockedController().controller] },
+    },
   ])("refuses $name", ({ options }) => {
     expect(() => operator({ controllers: [], ...options })).toThrow(expect.objectContaining({ code: "OPERATOR_OPTIONS" }));
   });
 });
 
-describe("an operator that is asked to stop", () => {
-  async function atWork(held: Held, options: Partial<OperatorOptions> = {}) {
+describe("operator shutdown", () => {
+  async function atWork(held: BlockedController, options: Partial<OperatorOptions> = {}) {
     const all = world({ controllers: [held.controller], ...options });
     all.begin();
     await all.until(() => all.made.ports.health !== undefined);
@@ -152,8 +172,8 @@ describe("an operator that is asked to stop", () => {
     return all;
   }
 
-  it("finishes what is under way before it gives up the lease", async () => {
-    const held = new Held();
+  it("finishes running reconciles before it releases the lease", async () => {
+    const held = new BlockedController();
     const { clock, process, until, run, held: claim, ready } = await atWork(held);
     process.sigterm();
     await clock.advance(10_000);
@@ -168,8 +188,8 @@ describe("an operator that is asked to stop", () => {
     expect(process.exits).toEqual([]);
   });
 
-  it("aborts what takes longer than it has, and then gives up the lease", async () => {
-    const held = new Held();
+  it("aborts reconciles after the drain timeout, and then releases the lease", async () => {
+    const held = new BlockedController();
     const { clock, process, until, run, held: claim } = await atWork(held);
     process.sigterm();
     await clock.advance(20_000);
@@ -179,8 +199,8 @@ describe("an operator that is asked to stop", () => {
     expect(claim()?.holderIdentity).toBe("");
   });
 
-  it("does not wait for a reconcile that is deaf to its signal: it is cut off from the API and left behind", async () => {
-    const held = new Held({ deaf: true });
+  it("does not wait for a reconcile that ignores its signal; its API calls fail", async () => {
+    const held = new BlockedController({ ignoresAbort: true });
     const { clock, process, until, run, held: claim } = await atWork(held);
     process.sigterm();
     await clock.advance(19_999);
@@ -192,10 +212,10 @@ describe("an operator that is asked to stop", () => {
     held.release();
   });
 
-  it("L1: leaves without giving up the lease when something does not stop at all", async () => {
-    const held = new Held();
+  it("L1: exits without releasing the lease if something does not stop", async () => {
+    const held = new BlockedController();
     const { api, clock, process, held: claim } = await atWork(held);
-    // A watch that goes on for ever, whatever its signal says.
+    // A watch that ignores its signal.
     api.cutWatches();
     api.watch = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }) as never;
     held.release();
@@ -208,8 +228,8 @@ describe("an operator that is asked to stop", () => {
     expect(claim()?.holderIdentity).not.toBe("");
   });
 
-  it("leaves at once when it is asked twice", async () => {
-    const held = new Held();
+  it("exits immediately at the second signal", async () => {
+    const held = new BlockedController();
     const { process } = await atWork(held);
     process.sigterm();
     expect(process.exits).toEqual([]);
@@ -218,8 +238,8 @@ describe("an operator that is asked to stop", () => {
     held.release();
   });
 
-  it("L2: aborts what is in flight and exits within a second of losing the lease", async () => {
-    const held = new Held();
+  it("L2: aborts running reconciles and exits within a second of losing the lease", async () => {
+    const held = new BlockedController();
     const { clock, process, objects } = await atWork(held);
     objects.before = () => {
       throw new Error("connection refused");
@@ -230,8 +250,8 @@ describe("an operator that is asked to stop", () => {
     expect(process.exits).toEqual([1]);
   });
 
-  it("L2: exits within a second even if what is in flight is deaf, and even while it drains", async () => {
-    const held = new Held({ deaf: true });
+  it("L2: exits within a second even if reconciles ignore their signals, and even during the drain", async () => {
+    const held = new BlockedController({ ignoresAbort: true });
     const { clock, process, objects } = await atWork(held, { drainMs: 60_000 });
     process.sigterm();
     objects.before = () => {
@@ -245,8 +265,77 @@ describe("an operator that is asked to stop", () => {
   });
 });
 
-describe("what an operator may do", () => {
-  it("is computed from its controllers, its election and its webhooks", () => {
+describe("runnables", () => {
+  /** A runnable that records when it starts and stops. */
+  function noting(name: string, log: string[], more: Partial<Runnable> = {}): Runnable {
+    const start = async ({ signal, cached }: RunnableContext) => {
+      log.push(`${name} started, sees ${cached.list(ConfigMap).length}`);
+      if (!signal.aborted) await once(signal, "abort");
+      log.push(`${name} stopped`);
+    };
+    return { name, start, ...more };
+  }
+
+  it("start when the caches are synced, or when elected if they need leader election, and stop with the controllers", async () => {
+    const log: string[] = [];
+    const runnables = [noting("dashboard", log), noting("exporter", log, { needsLeaderElection: false })];
+    const { api, clock, objects, begin, until, process, run } = world({
+      controllers: [new BlockedController().controller],
+      runnables,
+    });
+    let reachable = false;
+    api.refuse = () => (reachable ? undefined : new Error("connection refused"));
+    await objects.client.create(Lease, { metadata: lease, spec: { holderIdentity: "another", leaseDurationSeconds: 15 } });
+    begin();
+    await until(() => api.calls.length > 0);
+    await clock.advance(60_000);
+    expect(log).toEqual([]);
+    reachable = true;
+    while (log.length === 0) await clock.advance(1_000);
+    expect(log).toEqual(["exporter started, sees 1"]);
+    await clock.advance(60_000);
+    expect(log).toEqual(["exporter started, sees 1", "dashboard started, sees 1"]);
+    process.sigterm();
+    await clock.advance(30_000);
+    await until(() => run.state === "ended");
+    expect(log.slice(2).toSorted()).toEqual(["dashboard stopped", "exporter stopped"]);
+  });
+
+  it("may return early; one that throws shuts the operator down gracefully, with its error", async () => {
+    const failure = new Error("port in use");
+    const gate = Promise.withResolvers<void>();
+    const runnables: readonly Runnable[] = [
+      { name: "short", start: async () => {} },
+      { name: "failing", start: () => gate.promise },
+    ];
+    const { clock, begin, until, held, run } = world({ controllers: [new BlockedController().controller], runnables });
+    begin();
+    await until(() => held()?.holderIdentity !== undefined);
+    await clock.advance(5_000);
+    expect(run.state).toBe("running");
+    gate.reject(failure);
+    await clock.advance(30_000);
+    await until(() => run.state !== "running");
+    expect(run.state).toBe(failure);
+    expect(held()?.holderIdentity).toBe("");
+  });
+});
+
+describe("custom checks", () => {
+  it("affect /readyz in addition to the built-in ones", async () => {
+    let license: true | string = "license expired";
+    const { clock, begin, until, ready, made } = world({ controllers: [], readyChecks: { license: () => license } });
+    begin();
+    await until(() => made.ports.health !== undefined);
+    await clock.advance(5_000);
+    expect(await ready()).toContain("[-]license: license expired\n");
+    license = true;
+    expect(await ready()).toBe("ok");
+  });
+});
+
+describe("the permissions of an operator", () => {
+  it("follow from its controllers, leader election and webhooks", () => {
     const { made } = world({
       controllers: [controller(ConfigMap, {}, async () => done())],
       webhooks: [validate(ConfigMap, () => allowed())],
@@ -265,7 +354,7 @@ describe("what an operator may do", () => {
     );
   });
 
-  it("S1: takes no right to Secrets when somebody else makes the certificates", () => {
+  it("S1: do not include Secrets if the certificates are issued elsewhere", () => {
     const { made } = world({ webhooks: [validate(ConfigMap, () => allowed())], webhookServer: { certificateFolder: "/certs" } });
     expect(JSON.stringify(rulesFor(made.grants))).not.toContain("secrets");
   });

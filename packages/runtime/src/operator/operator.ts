@@ -1,34 +1,33 @@
-// An operator, from start to end. Read `run` from top to bottom: it is the order in which things come up, and the order in
-// which they go down, and both matter.
+// The lifecycle of an operator. `run` shows the order of startup and shutdown, and the order matters:
 //
-//     config → endpoints → CRDs (if asked) → caches → webhooks → lease → controllers → … → drain → lease → the rest
+//     config → endpoints → CRDs (optional) → caches → webhooks → lease → controllers → … → drain → release the lease → close
 //
-// The parts: options.ts what it can be told · connection.ts the client · team.ts caches and controllers · start-webhooks.ts ·
-// leader-election.ts · events.ts · metrics.ts · endpoints.ts, health.ts, explain-route.ts · logs.ts · flags.ts for a main ·
-// process-hooks.ts signals and the end.
-import { abortable, timeoutSignal } from "../concurrency/abort.ts";
-import type { Logger } from "../concurrency/logger.ts";
-import type { Grant } from "../schema/access.ts";
+// The parts: options.ts · connection.ts (client) · start-webhooks.ts · leader-election.ts · events.ts · metrics.ts ·
+// endpoints.ts, profiler.ts · logs.ts · run-operator.ts (command line) · process.ts (signals).
+import { SharedCaches } from "../cache/cache.ts";
+import { abortable, anySignal, timeoutSignal } from "../concurrency/abort.ts";
+import { type Logger, silentLogger } from "../concurrency/environment.ts";
+import { kindsOf } from "../controller/controller.ts";
+import { OpenCaches } from "../controller/open-caches.ts";
+import { ControllerRunner } from "../controller/runner.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
 import { installCrds } from "../schema/install.ts";
+import type { Grant } from "../schema/permissions.ts";
 import { conversionFor } from "../webhook/configuration.ts";
 import { type Connection, connectTo } from "./connection.ts";
-import { listenAt, onlyFromHere } from "./endpoints.ts";
+import { explainRoute, type HealthCheck, healthRoute, listenAt, loopbackOnly } from "./endpoints.ts";
 import { StoppingError } from "./errors.ts";
 import { EventRecorder } from "./events.ts";
-import { explainRoute } from "./explain-route.ts";
-import { grantsOf } from "./grants.ts";
-import { type HealthCheck, healthRoute } from "./health.ts";
 import { acquireLeadership, type Leadership } from "./leader-election.ts";
-import { makeLogger } from "./logs.ts";
+import { loadPino, makeLogger } from "./logs.ts";
 import { OperatorMetrics } from "./metrics.ts";
-import { type OperatorOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
-import { addProcessMetrics } from "./process-metrics.ts";
+import { grantsOf, type OperatorOptions, type ResolvedOptions, type Runnable, resolveOptions } from "./options.ts";
+import { addProcessMetrics } from "./process.ts";
+import { listenForProfiles } from "./profiler.ts";
 import { addressOf, startWebhooks } from "./start-webhooks.ts";
-import { Team } from "./team.ts";
 
 /**
- * Puts controllers and webhooks together into a program.
+ * Combines controllers, webhooks and runnables into a program.
  *
  *     await operator({ name: "gordon-operator", controllers: [gordons] }).run();
  */
@@ -37,48 +36,58 @@ export function operator(options: OperatorOptions): Operator {
 }
 
 export class Operator {
-  /** Everything it may do; `rolesFor(operator.grants, …)` prints the Roles. */
+  /** All permissions it needs; `rolesFor(operator.grants, …)` generates the Roles. */
   readonly grants: readonly Grant[];
-  /** For metrics of one's own; those in the options are there already. */
+  /** The metrics registry; already contains those in the options. */
   readonly metrics = new OperatorMetrics();
-  /** Resolves when caches are synced and webhooks served: what /readyz says. Rejects if it ends before. */
+  /** Resolves when the caches are synced and the webhooks are served, like /readyz. Rejects if the operator stops earlier. */
   readonly ready: Promise<void>;
-  /** The ports it listens at, once it does: for those who asked for any free one. */
-  readonly ports: { metrics?: number; health?: number } = {};
+  /** The ports it listens on, once it does: useful with port 0. */
+  readonly ports: { metrics?: number; health?: number; profiler?: number } = {};
   readonly #options: ResolvedOptions;
-  readonly #log: Logger;
-  /** What is still missing before we are ready. */
-  readonly #readiness: Record<string, HealthCheck> = { start: () => "still starting" };
+  #log: Logger;
+  /** The checks of /readyz, by name. */
+  readonly #readiness: Record<string, HealthCheck>;
   readonly #isReady = Promise.withResolvers<void>();
-  /** Closes what was opened, last first. */
+  /** Closes resources in reverse order of opening. */
   readonly #closing = new AsyncDisposableStack();
+  #runners: readonly ControllerRunner[] = [];
+  /** Runnables that have not returned. */
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopRunnables = new AbortController();
+  /** Aborts with the error of a runnable. */
+  readonly #failed = new AbortController();
+  #stopped: Promise<void> | undefined;
 
   constructor(options: ResolvedOptions) {
-    const { name, verbosity, environment } = options;
+    const { environment } = options;
     this.#options = options;
-    this.#log = options.log ?? makeLogger({ name, verbosity, clock: environment.clock });
+    this.#readiness = { start: () => "starting", ...options.readyChecks };
+    this.#log = options.log ?? silentLogger;
     this.grants = grantsOf(options);
     addProcessMetrics(this.metrics, environment.clock);
     for (const metric of options.metrics) this.metrics.registry.registerMetric(metric);
     this.ready = this.#isReady.promise;
-    this.ready.catch(() => {}); // whoever does not wait for it does not have to hear that it failed
+    this.ready.catch(() => {}); // nobody has to await it
   }
 
-  /** Runs until the process is asked to stop, or the signal aborts. Rejects only if it could not start. Once only. */
+  /** Runs until SIGTERM, SIGINT or the signal. Rejects if it cannot start or if a runnable fails. Call it once. */
   async run(signal?: AbortSignal): Promise<void> {
     await using _closing = this.#closing;
+    const { name, verbosity, environment, log } = this.#options;
+    if (log === undefined) this.#log = makeLogger({ name, verbosity, clock: environment.clock }, await loadPino());
     if (this.#options.memory === "small") this.#options.process.saveMemory?.();
-    const stop = this.#whenAskedToStop(signal);
+    const stop = this.#stopSignal(signal);
     try {
-      await this.#startWorkAndStop(stop);
+      await this.#startAndDrain(stop);
     } catch (error) {
       this.#isReady.reject(error);
-      if (error !== stop.reason) throw error; // asked to stop before it came to work: in order
+      if (error !== stop.reason) throw error; // stopped during startup: not an error
     }
     this.#log.info({}, "stopped");
   }
 
-  async #startWorkAndStop(stop: AbortSignal): Promise<void> {
+  async #startAndDrain(stop: AbortSignal): Promise<void> {
     const { environment, controllers, webhooks, election } = this.#options;
     const metrics = this.metrics;
     const log = this.#log;
@@ -88,61 +97,99 @@ export class Operator {
     const namespaces = this.#options.namespaces === "own" ? [home] : this.#options.namespaces;
     log.info({ namespaces }, "watching");
     const events = this.#recordEvents(connection);
-    const team = new Team({ controllers, client, namespaces, environment, log, metrics, events });
+    const caches = new SharedCaches({ client, namespaces, environment, log });
+    const dependencies = { client, caches, environment, log, metrics, events };
+    this.#runners = controllers.map((each) => new ControllerRunner(each, dependencies));
 
-    // Probes first: "not ready, because …" tells more than a port that is closed.
-    await this.#listen(team);
+    // Probes first: a failing check explains more than a closed port.
+    await this.#listen();
     await this.#installCrds(connection, stop);
 
-    team.start();
-    this.#closing.defer(() => team.stop(AbortSignal.abort(stop.reason)));
-    this.#watchCaches(team);
+    for (const runner of this.#runners) runner.start();
+    this.#closing.defer(() => this.#stopWork(AbortSignal.abort(stop.reason)));
+    this.#watchCaches(caches);
 
-    // Webhooks before the caches are awaited: listing a kind may need our own conversion.
+    // Webhooks before the caches sync: listing a kind may require our own conversion webhook.
     if (webhooks.length > 0) await this.#serveWebhooks(connection, stop);
-    await team.whenSynced(stop);
+    await Promise.all(this.#runners.map((runner) => runner.whenSynced(stop)));
     this.#readiness.start = () => true;
     this.#isReady.resolve();
-    log.info({ objects: team.caches.status().reduce((sum, { objects }) => sum + objects, 0) }, "caches synced");
+    log.info({ objects: caches.status().reduce((sum, { objects }) => sum + objects, 0) }, "caches synced");
 
-    // Only who can see may lead.
-    const leadership = election === undefined ? undefined : await this.#lead(connection, stop);
-    team.work();
+    const startRunnables = this.#prepareRunnables(connection, caches);
+    startRunnables(({ needsLeaderElection = true }) => !needsLeaderElection);
+    // Only a replica with synced caches may lead.
+    using ending = anySignal([stop, this.#failed.signal]);
+    const leadership = election === undefined ? undefined : await this.#lead(connection, ending.signal);
+    startRunnables(({ needsLeaderElection = true }) => needsLeaderElection);
+    for (const runner of this.#runners) runner.work();
 
-    await firstOf(stop, leadership?.lost);
-    if (leadership?.lost.aborted) await this.#abandon(team, leadership.lost.reason);
-    else await this.#drain(team, leadership);
+    await firstOf(stop, leadership?.lost, this.#failed.signal);
+    if (leadership?.lost.aborted) await this.#abandon(leadership.lost.reason);
+    else await this.#drain(leadership);
+    this.#failed.signal.throwIfAborted();
   }
 
-  /** The lease is gone: somebody else may be at work already. What is in flight is aborted, and we leave within a second. */
-  async #abandon(team: Team, reason: Error): Promise<void> {
+  /** Returns a function that starts the selected runnables. The first one that throws stops the operator. */
+  #prepareRunnables({ client }: Connection, caches: SharedCaches): (which: (runnable: Runnable) => boolean) => void {
+    const { runnables, controllers, environment } = this.#options;
+    const open = this.#closing.use(new OpenCaches(this.#options.name));
+    if (runnables.length > 0) open.open(controllers.flatMap(kindsOf), caches);
+    const { signal } = this.#stopRunnables;
+    const start = async (runnable: Runnable) => {
+      const log = this.#log.child({ runnable: runnable.name });
+      try {
+        await runnable.start({ client, cached: open, environment, log, signal });
+      } catch (err) {
+        if (signal.aborted) return;
+        log.error({ err }, "runnable failed; stopping the operator");
+        this.#failed.abort(err);
+      }
+    };
+    return (which) => {
+      for (const runnable of runnables.filter(which)) {
+        const running = start(runnable).finally(() => this.#running.delete(running));
+        this.#running.add(running);
+      }
+    };
+  }
+
+  /** Stops taking work, waits for running reconciles until the signal aborts, then aborts them. Only the first call has an effect. */
+  #stopWork(signal: AbortSignal): Promise<void> {
+    this.#stopRunnables.abort(signal.reason);
+    this.#stopped ??= Promise.all([...this.#runners.map((runner) => runner.stop(signal)), ...this.#running]).then(() => {});
+    return this.#stopped;
+  }
+
+  /** The lease is lost and another replica may already lead: aborts running reconciles and exits within a second. */
+  async #abandon(reason: Error): Promise<void> {
     const { environment, process } = this.#options;
-    this.#log.error({ err: reason }, "no longer the leader; leaving at once");
+    this.#log.error({ err: reason }, "leadership lost; exiting");
     using patience = timeoutSignal({ clock: environment.clock, timeoutMs: 500, what: "abort of reconciles" });
-    await abortable(team.stop(AbortSignal.abort(reason)), patience.signal).catch(() => {}); // they had their chance
+    await abortable(this.#stopWork(AbortSignal.abort(reason)), patience.signal).catch(() => {});
     process.exit(1);
-    throw reason; // where exit is only pretended
+    throw reason; // reached only in tests, where exit returns
   }
 
-  /** Asked to stop: take no more work, finish what is under way, and only then let a successor in. */
-  async #drain(team: Team, leadership: Leadership | undefined): Promise<void> {
+  /** Graceful shutdown: stops taking work, finishes running reconciles, and only then releases the lease. */
+  async #drain(leadership: Leadership | undefined): Promise<void> {
     const { drainMs, environment, process } = this.#options;
     const { clock } = environment;
     this.#readiness.stop = () => "stopping";
-    this.#log.info({ drainMs }, "stopping: finishing what is under way");
-    const signal = leadership?.lost; // which may still happen: renewing goes on while we drain
+    this.#log.info({ drainMs }, "stopping: waiting for running reconciles");
+    const signal = leadership?.lost; // the lease is renewed during the drain, and may be lost
     using patience = timeoutSignal({ clock, timeoutMs: drainMs, signal, what: "drain" });
-    using end = timeoutSignal({ clock, timeoutMs: drainMs + 1_000, signal, what: "drain, and the abort after it" });
+    using end = timeoutSignal({ clock, timeoutMs: drainMs + 1_000, signal, what: "drain and abort" });
     try {
-      await abortable(team.stop(patience.signal), end.signal);
+      await abortable(this.#stopWork(patience.signal), end.signal);
     } catch (err) {
-      if (signal?.aborted) return this.#abandon(team, signal.reason);
-      // Whatever it is that does not end may still be at work. The lease is kept until it runs out: no successor may meet it.
-      this.#log.error({ err }, "something did not stop when told to; leaving without giving up the lease");
+      if (signal?.aborted) return this.#abandon(signal.reason);
+      // What did not stop may still write. Keep the lease until it expires, so that no successor runs at the same time.
+      this.#log.error({ err }, "reconciles did not stop in time; exiting without releasing the lease");
       process.exit(1);
-      throw err; // where exit is only pretended
+      throw err; // reached only in tests, where exit returns
     }
-    // Stop taking work before giving up the lease: a successor may begin the moment we let go.
+    // Only after all work has stopped: a successor may start immediately.
     await leadership?.release();
   }
 
@@ -168,18 +215,24 @@ export class Operator {
     return events;
   }
 
-  async #listen(team: Team): Promise<void> {
+  async #listen(): Promise<void> {
     const { metricsBindAddress, healthProbeBindAddress } = this.#options;
-    const metrics = await listenAt(metricsBindAddress, {
+    const onError = (err: unknown, path: string) => this.#log.error({ err, path }, "request failed");
+    const routes = {
       "/metrics": () => this.metrics.text(),
-      "/debug/explain": onlyFromHere(explainRoute(() => team.runners)),
-    });
+      "/debug/explain": loopbackOnly(explainRoute(() => this.#runners)),
+    };
+    const metrics = await listenAt(metricsBindAddress, routes, { onError });
     this.#closing.defer(() => metrics?.close());
-    const health = await listenAt(healthProbeBindAddress, {
-      "/healthz": healthRoute({ ping: () => true }),
+    const probes = {
+      "/healthz": healthRoute({ ping: () => true, ...this.#options.healthChecks }),
       "/readyz": healthRoute(this.#readiness),
-    });
+    };
+    const health = await listenAt(healthProbeBindAddress, probes, { onError });
     this.#closing.defer(() => health?.close());
+    const profiler = await listenForProfiles(this.#options.profilerBindAddress, this.#options.environment.clock, onError);
+    this.#closing.defer(() => profiler?.close());
+    if (profiler !== undefined) this.ports.profiler = profiler.port;
     if (metrics !== undefined) this.ports.metrics = metrics.port;
     if (health !== undefined) this.ports.health = health.port;
     this.#log.info(this.ports, "listening");
@@ -194,7 +247,7 @@ export class Operator {
       await installCrds(client, [resource], options);
     };
     await Promise.all(resources.map(install));
-    this.#log.info({ kinds: resources.map(({ kind }) => kind) }, "definitions installed");
+    this.#log.info({ kinds: resources.map(({ kind }) => kind) }, "CRDs installed");
   }
 
   async #serveWebhooks(connection: Connection, stop: AbortSignal): Promise<void> {
@@ -204,10 +257,14 @@ export class Operator {
     this.#readiness.webhooks = () => true;
   }
 
-  #watchCaches(team: Team): void {
-    this.#readiness.caches = () => team.synced;
-    for (const [i, { resource, namespace = "" }] of team.caches.status().entries()) {
-      const now = () => team.caches.status()[i];
+  #watchCaches(caches: SharedCaches): void {
+    this.#readiness.caches = () => {
+      const behind = caches.status().filter(({ state }) => state !== "live");
+      const named = behind.map(({ resource, namespace }) => `${resource}${namespace === undefined ? "" : ` in ${namespace}`}`);
+      return named.length === 0 || named.map((name) => `${name} not synced`).join(", ");
+    };
+    for (const [i, { resource, namespace = "" }] of caches.status().entries()) {
+      const now = () => caches.status()[i];
       this.metrics.gauge("operator_cache_objects", { resource, namespace }, () => now()?.objects ?? 0);
       this.metrics.gauge(
         "operator_cache_last_event_age_seconds",
@@ -217,17 +274,17 @@ export class Operator {
     }
   }
 
-  /** The first request to stop is granted in order, the second at once. */
-  #whenAskedToStop(given: AbortSignal | undefined): AbortSignal {
+  /** Aborts at the first request to stop; the second exits immediately. */
+  #stopSignal(given: AbortSignal | undefined): AbortSignal {
     const { process } = this.#options;
     const asked = new AbortController();
     const stop = (why: string) => {
       if (asked.signal.aborted) process.exit(1);
-      asked.abort(new StoppingError(`asked to stop (${why})`));
+      asked.abort(new StoppingError(`stop requested (${why})`));
     };
     this.#closing.defer(process.onStop(stop));
-    this.#closing.defer(process.onForgotten((err) => this.#log.error({ err }, "a promise was rejected and nobody cared")));
-    const onAbort = () => stop("by the program");
+    this.#closing.defer(process.onUnhandledRejection((err) => this.#log.error({ err }, "unhandled promise rejection")));
+    const onAbort = () => stop("by its caller");
     given?.addEventListener("abort", onAbort, { once: true });
     this.#closing.defer(() => given?.removeEventListener("abort", onAbort));
     if (given?.aborted) onAbort();

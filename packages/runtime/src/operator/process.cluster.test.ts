@@ -1,13 +1,12 @@
-// The one thing that cannot be pretended: a real process, real signals, a real exit code.
+// A real process, with real signals and exit codes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Event } from "../objects/kinds/events.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { Event, Lease } from "../objects/kinds/access.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 
 class Program implements AsyncDisposable {
   log = "";
@@ -44,7 +43,7 @@ class Program implements AsyncDisposable {
 }
 
 describe("the process of an operator", () => {
-  it("drains, gives up its lease and exits with 0 on SIGTERM", async () => {
+  it("drains, releases its lease and exits with 0 on SIGTERM", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     await using program = new Program(cluster);
@@ -63,7 +62,7 @@ describe("the process of an operator", () => {
     expect(lines.at(-1)).toMatchObject({ level: "info", logger: "fixture-operator", msg: "stopped" });
   });
 
-  it("on SIGTERM writes how often it has said a thing, and does not wait for the minute between two such writes", async () => {
+  it("writes the final counts of Event series on SIGTERM, without waiting for the next update", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     const namespace = cluster.defaultNamespace;
@@ -79,7 +78,7 @@ describe("the process of an operator", () => {
     expect(await told()).toBe(looks());
   });
 
-  it("L2: says why and exits with 1 when another has taken its lease, and leaves the lease alone", async () => {
+  it("L2: logs the reason and exits with 1 if another holds its lease, and does not change the lease", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster);
     await using program = new Program(cluster);

@@ -1,16 +1,15 @@
-// The webhooks of an operator, with the certificate its options ask for.
+// Starts the webhook server of an operator with the certificates that its options select.
+
 import { join } from "node:path";
-import type { Logger } from "../concurrency/logger.ts";
-import type { CertificateSource } from "../webhook/certificate-source.ts";
+import type { Logger } from "../concurrency/environment.ts";
+import type { CertificateSource } from "../webhook/certificates.ts";
 import { namesOf, type WebhookAddress } from "../webhook/configuration.ts";
 import { fileCertificates } from "../webhook/file-certificates.ts";
-import { selfMadeCertificates } from "../webhook/self-made.ts";
+import { selfSignedCertificates } from "../webhook/self-signed.ts";
 import { type RunningWebhooks, serveWebhooks } from "../webhook/serve-webhooks.ts";
 import type { Connection } from "./connection.ts";
-import { certificateSecretOf } from "./grants.ts";
 import { type OperatorMetrics, webhookMetrics } from "./metrics.ts";
-import type { ResolvedOptions } from "./options.ts";
-import { usualWebhookAddress } from "./webhook-address.ts";
+import { certificateSecretOf, type ResolvedOptions } from "./options.ts";
 
 export interface WebhookTools {
   readonly connection: Connection;
@@ -18,7 +17,7 @@ export interface WebhookTools {
   readonly log: Logger;
 }
 
-/** Resolves once they can be called. */
+/** Resolves once the API server can call them. */
 export async function startWebhooks(
   options: ResolvedOptions,
   tools: WebhookTools,
@@ -26,14 +25,14 @@ export async function startWebhooks(
 ): Promise<RunningWebhooks> {
   const { name, webhooks, webhookServer, environment } = options;
   const { connection, metrics, log } = tools;
-  const onProblem = (err: unknown) => log.warn({ err }, "webhooks: not as it should be; trying again");
+  const onProblem = (err: unknown) => log.warn({ err }, "webhook certificates or their trust could not be updated; retrying");
   const given = webhookServer.certificates ?? certificatesInFolder(options, onProblem);
   const running = await serveWebhooks(
     {
       ...webhookServer,
       ...{ webhooks, environment, onProblem },
       certificates: given ?? ownCertificates(options, connection, onProblem),
-      // Who makes the certificates sees to it that they are trusted.
+      // Whoever issues the certificates also sets caBundle.
       ...(given === undefined && { trust: { client: connection.client, name } }),
       reporter: { ...webhookMetrics(metrics), failed: (path, err) => log.error({ err, path }, "webhook failed") },
     },
@@ -43,9 +42,9 @@ export async function startWebhooks(
   return running;
 }
 
-/** How the API server reaches them. */
+/** The address at which the API server calls the webhooks. */
 export function addressOf({ name, webhookServer }: ResolvedOptions, home: string): WebhookAddress {
-  return webhookServer.address ?? usualWebhookAddress(name, home);
+  return webhookServer.address ?? defaultWebhookAddress(name, home);
 }
 
 function certificatesInFolder(
@@ -66,5 +65,13 @@ function ownCertificates(
   const { name, environment } = options;
   const address = addressOf(options, home);
   const secret = { namespace: home, name: certificateSecretOf(name) };
-  return selfMadeCertificates({ name, names: namesOf(address), shared: { client, secret }, environment, onProblem });
+  return selfSignedCertificates({ name, names: namesOf(address), shared: { client, secret }, environment, onProblem });
 }
+
+/** The default address: the Service <name>-webhook in the operator's namespace. The generated manifests use it, too. */
+export function defaultWebhookAddress(name: string, namespace: string) {
+  return { service: { namespace, name: `${name}-webhook` } } as const satisfies WebhookAddress;
+}
+
+/** The container port behind that Service. */
+export const webhookPort = { name: "webhooks", containerPort: 9443 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { condition, reasonsOf } from "./conditions.ts";
 import type { ConditionOf } from "./define-resource.ts";
-import { Memcached } from "./seed-operators.fixture.ts";
+import { Memcached } from "./sample-operators.fixture.ts";
 
 describe("condition()", () => {
   it("takes the status from the reason", () => {
@@ -15,13 +15,13 @@ describe("condition()", () => {
     expectTypeOf(degraded).toExtend<ConditionOf<typeof Memcached>>();
   });
 
-  it("lets a reconciler choose between reasons, and with them between statuses", () => {
+  it("accepts a union of reasons, with the statuses they imply", () => {
     const ready = (missing: number): ConditionOf<typeof Memcached> =>
       condition(Memcached, "Available", missing === 0 ? "MinimumAvailable" : "TooFewReady", `${missing} are missing`);
     expect([ready(0).status, ready(1).status]).toEqual(["True", "False"]);
   });
 
-  it("lets a reconciler choose between types, too: what comes of it is one of the legal conditions", () => {
+  it("accepts a union of types and returns one of the defined conditions", () => {
     const either = (rolling: boolean): ConditionOf<typeof Memcached> =>
       rolling ? condition(Memcached, "Progressing", "RollingOut", "") : condition(Memcached, "Available", "TooFewReady", "");
     const type: "Available" | "Progressing" = either(true).type === "Progressing" ? "Progressing" : "Available";
@@ -36,7 +36,7 @@ describe("condition()", () => {
 });
 
 describe("reasonsOf()", () => {
-  it("lists every reason with its status and its sentence, in all three ways of writing them", () => {
+  it("lists every reason with its status and description, for all three notations", () => {
     const table = { A: ["One"], B: { Two: "A sentence." }, C: { True: ["Three"], Unknown: { Four: "Another." } } } as const;
     expect(reasonsOf(table)).toEqual([
       { type: "A", status: undefined, reason: "One", description: "" },

@@ -1,21 +1,21 @@
-// Conditions: what an object says about itself to people and to `kubectl wait`. Their types and reasons are public API, so
-// they are listed in the definition, and nothing else compiles:
+// Conditions report the state of an object to users and to `kubectl wait`. Their types and reasons are public API, so the
+// definition lists them, and no others compile:
 //
 //     conditions: {
 //       Ready: { True: ["AllPodsRunning"], False: ["PodsMissing", "PodsFailing"] },
 //       Paused: { True: { AskedTo: "spec.paused is true." }, False: ["Active"] },
 //     }
 //
-// A type lists its reasons by the status they go with; then a reason alone says the status too (`condition()`), and
-// `Ready=True because PodsMissing` cannot be written. Where any status may go with any reason a bare list will do. A reason
-// may be given a sentence, which the reference documentation prints.
-import type { Condition } from "../objects/kinds/common.ts";
+// A type lists its reasons by status, so a reason implies the status (`condition()`), and `Ready=True` with the reason
+// PodsMissing does not compile. If any status can have any reason, use a plain list. A reason can have a description for the
+// reference documentation.
+import type { Condition } from "../objects/kinds/kind.ts";
 import { ResourceDefinitionError } from "./errors.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
 type ConditionStatus = Condition["status"];
 
-/** Reasons, or reasons with a sentence for each. CamelCase, as Kubernetes demands. */
+/** Reasons, or reasons with descriptions. CamelCase, as Kubernetes requires. */
 export type Reasons = readonly string[] | Readonly<Record<string, string>>;
 
 export interface ReasonsByStatus {
@@ -36,7 +36,7 @@ type StatusAndReason<R> = R extends Reasons
       ConditionStatus
     >];
 
-/** A condition as it is decided: the time of the transition is added where it is set. Only pairs of the table fit. */
+/** A condition without its transition time, which is added on write. Only pairs of type and reason from the definition compile. */
 export type ConditionIn<Table extends ConditionTable> = {
   [Type in Extract<keyof Table, string>]: {
     readonly type: Type;
@@ -57,7 +57,7 @@ type StatusOfReason<R, Reason> = {
   [S in Extract<keyof R, ConditionStatus>]: Reason extends NamesIn<R[S]> ? S : never;
 }[Extract<keyof R, ConditionStatus>];
 
-/** One member for each pair of the table, so that a choice between two types or reasons is one between two whole conditions. */
+/** One union member per pair of type and reason, so that an expression that chooses between reasons still type-checks. */
 type Decided<Table extends ConditionTable, Type extends keyof Table, Reason> = Type extends keyof Table
   ? Reason extends string
     ? [StatusOfReason<Table[Type], Reason>] extends [never]
@@ -77,7 +77,7 @@ interface WithConditions<Table extends ConditionTable> {
 }
 
 /**
- * A condition whose status follows from its reason.
+ * Creates a condition whose status follows from its reason.
  *
  *     condition(Gordon, "Ready", "PodsMissing", "2 of 3 gordons are running")
  *     // { type: "Ready", status: "False", reason: "PodsMissing", message: "2 of 3 gordons are running" }
@@ -89,20 +89,22 @@ export function condition<
 >(resource: WithConditions<Table>, type: Type, reason: Reason, message: string): Decided<Table, Type, Reason> {
   const found = reasonsOf(resource.definition.conditions ?? {}).find((row) => row.type === type && row.reason === reason);
   if (found?.status === undefined)
-    throw new ResourceDefinitionError(`${resource.kind}: expected a status listed for ${type}/${reason}, found none`);
+    throw new ResourceDefinitionError(
+      `${resource.kind}: expected a status for ${type}/${reason} in the definition, found none → list the reason under True, False or Unknown`,
+    );
   return { type, status: found.status, reason, message } as never;
 }
 
-/** One row of a condition table, flat. */
+/** One reason of a condition. */
 export interface ReasonRow {
   readonly type: string;
-  /** Undefined if the reason may go with any. */
+  /** Undefined if the reason can have any status. */
   readonly status: ConditionStatus | undefined;
   readonly reason: string;
   readonly description: string;
 }
 
-/** The whole table, row by row. */
+/** All reasons of all condition types. */
 export function reasonsOf(table: ConditionTable): readonly ReasonRow[] {
   return Object.entries(table).flatMap(([type, reasons]) => {
     if (isPlain(reasons)) return rows(type, undefined, reasons);
@@ -121,7 +123,7 @@ function rows(type: string, status: ConditionStatus | undefined, reasons: Reason
   return described.map(([reason, description]) => ({ type, status, reason, description }));
 }
 
-/** Throws for names that the API server would refuse, and for a reason that says two things. */
+/** Throws for names that the API server rejects, and for a reason that is listed twice. */
 export function checkConditions(kind: string, table: ConditionTable): void {
   const seen = new Set<string>();
   for (const { type, reason } of reasonsOf(table)) {
@@ -136,7 +138,7 @@ export function checkConditions(kind: string, table: ConditionTable): void {
 const typeName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 const reasonName = /^[A-Z][A-Za-z0-9_]{0,1022}[A-Za-z0-9_]?$/;
 
-/** The list of conditions in the schema: merged by type, so that two writers of two types do not overwrite each other. */
+/** The list of conditions in the schema: merged by type, so that writers of different types do not overwrite each other. */
 export function conditionsSchema(table: ConditionTable): StructuralSchema {
   return {
     description: `What is known about the object: ${describeTypes(table)}.`,
@@ -157,28 +159,32 @@ function describeTypes(table: ConditionTable): string {
     .join("; ");
 }
 
-/** Field by field the standard condition of Kubernetes (metav1.Condition). */
+/** The schema of metav1.Condition. */
 const conditionSchema: StructuralSchema = {
   type: "object",
   properties: {
     type: {
-      description: "What the condition is about.",
+      description: "Type of the condition, in CamelCase.",
       type: "string",
       maxLength: 316,
       pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
     },
-    status: { description: "Whether it holds.", type: "string", enum: ["True", "False", "Unknown"] },
+    status: { description: "Status of the condition.", type: "string", enum: ["True", "False", "Unknown"] },
     reason: {
-      description: "Why, in one word, for programs.",
+      description: "Reason for the last transition, in CamelCase, for programs.",
       type: "string",
       minLength: 1,
       maxLength: 1024,
       pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
     },
-    message: { description: "Why, in a sentence, for people.", type: "string", maxLength: 32768 },
-    lastTransitionTime: { description: "When the status last changed.", type: "string", format: "date-time" },
+    message: { description: "Details about the transition, for people.", type: "string", maxLength: 32768 },
+    lastTransitionTime: {
+      description: "Last time the condition changed from one status to another.",
+      type: "string",
+      format: "date-time",
+    },
     observedGeneration: {
-      description: "The generation of the object that this was decided for.",
+      description: "Generation of the object that this condition describes.",
       type: "integer",
       format: "int64",
       minimum: 0,

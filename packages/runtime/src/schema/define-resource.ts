@@ -1,17 +1,17 @@
-// One value per kind of object. From `defineResource` come, without a generator and without a second source:
+// `defineResource` defines a custom resource as one value. Everything else is derived from it, without code generation:
 //
 //   the types           SpecOf, StatusOf, ConditionOf, ObjectOf<typeof Gordon>        (this file, conditions.ts)
 //   the CRD             crdOf(Gordon): structural schema, defaults, CEL, columns       custom-resource-definition.ts
 //   client-side checks  withDefaults(Gordon, …), parseObject(Gordon, …)                parse.ts
-//   rights              may(Gordon, "get", "list"), impliedBy(…) → Role                access.ts, rbac.ts
+//   permissions         allow(Gordon, "get", "list"), inferPermissions(…) → Role       permissions.ts, rbac.ts
 //   the cluster         installCrds(client, [Gordon])                                  install.ts
-//   files and words     manifests, checkManifests, referenceOf(Gordon)                 drift.ts, reference.ts
+//   manifests, docs     manifests, checkManifests, referenceOf(Gordon)                 @memhog/kit
 //
-// A resource is also a Kind, so everything that takes one (client, cache, controller) takes it.
+// A resource is also a Kind: pass it to clients, caches and controllers.
 //
 //     export const Gordon = defineResource({
 //       group: "operator.prgcont.cz", version: "v1", kind: "Gordon", shortNames: ["gn"],
-//       spec: z.object({ gordon: z.object({ replicas: z.int().min(0).max(100).describe("How many gordons to keep running") }) }),
+//       spec: z.object({ gordon: z.object({ replicas: z.int().min(0).max(100).describe("Desired number of gordons.") }) }),
 //       status: z.object({ replicas: z.int(), readyReplicas: z.int(), pods: z.array(z.string().max(253)).max(100) }),
 //       conditions: { Ready: { True: ["AllPodsRunning"], False: ["PodsMissing"] } },
 //       columns: [{ name: "Desired", path: ".spec.gordon.replicas" }, { name: "Status", condition: "Ready", show: "reason" }],
@@ -19,53 +19,53 @@
 //     export type Gordon = ObjectOf<typeof Gordon>;
 import type { z } from "zod";
 import type { Kind, KubernetesObject, ObjectMeta } from "../objects/object.ts";
-import type { Column } from "./columns.ts";
 import { type ConditionIn, type ConditionTable, checkConditions, type StoredConditionIn } from "./conditions.ts";
-import { checkNames, pluralOf } from "./resource-names.ts";
+import type { Column } from "./custom-resource-definition.ts";
+import { ResourceDefinitionError } from "./errors.ts";
 import type { CelRule } from "./structural-types.ts";
 
-/** What a kind is, when its types do not matter. Everything but names and spec may be left out. */
+/** The definition of a custom resource, without its types. Only the names and the spec are required. */
 export interface AnyDefinition {
-  /** A domain of yours: "operator.prgcont.cz". */
+  /** The API group, in a domain you own: "operator.prgcont.cz". */
   readonly group: string;
-  /** The version that is stored; others may be served beside it (`alsoServed`). */
+  /** The storage version. Other served versions go to `additionalVersions`. */
   readonly version: string;
   /** CamelCase, singular: "Gordon". */
   readonly kind: string;
-  /** As in URLs. @default the lower-case English plural of `kind` */
+  /** The name in URLs. @default the lower-case English plural of `kind` */
   readonly plural?: string;
-  /** For people in a hurry: `kubectl get gn`. */
+  /** Short names for kubectl: `kubectl get gn`. */
   readonly shortNames?: readonly string[];
-  /** `kubectl get all` and its like. */
+  /** Categories for kubectl, such as "all" for `kubectl get all`. */
   readonly categories?: readonly string[];
   /** @default "Namespaced" */
   readonly scope?: "Namespaced" | "Cluster";
-  /** What it is for; `kubectl explain` begins with it. */
+  /** The purpose of the kind, shown first by `kubectl explain`. */
   readonly description?: string;
-  /** What people ask for. */
+  /** The desired state. */
   readonly spec: z.ZodObject;
-  /** What the operator reports. `observedGeneration` and `conditions` are added. */
+  /** The observed state. `observedGeneration` and `conditions` are added. */
   readonly status?: z.ZodObject;
-  /** The legal conditions and their reasons (conditions.ts). */
+  /** The condition types and their reasons (conditions.ts). */
   readonly conditions?: ConditionTable;
-  /** What `kubectl get` shows after the name. An Age column is added at the end unless there is one. */
+  /** The columns of `kubectl get` after the name. An Age column is added at the end unless there is one. */
   readonly columns?: readonly Column[];
-  /** CEL rules about more than one field. A rule about one field stands better at the field: `rule(schema, …)`. */
+  /** CEL rules about several fields. For a rule about one field, use `rule(schema, …)` on the field. */
   readonly rules?: readonly ResourceRule[];
-  /** For `kubectl scale` and autoscalers. */
+  /** The scale subresource, for `kubectl scale` and autoscalers. */
   readonly scale?: ScaleDefinition;
-  /** Fields that field selectors can ask for: ".spec.nodeName" (Kubernetes ≥ 1.32). */
+  /** Fields that can be used in field selectors: ".spec.nodeName" (Kubernetes ≥ 1.32). */
   readonly selectable?: readonly string[];
   /**
-   * Other versions of this kind that the API server serves too. Their definitions name the same group, kind and plural; one
-   * that says nothing of a status or conditions has those of this version.
+   * Other served versions of this kind, with the same group, kind and plural. A version without status or conditions inherits
+   * those of this version.
    */
-  readonly alsoServed?: readonly AnyResource[];
-  /** Warn those who still use this version; a string is the warning. @default false */
+  readonly additionalVersions?: readonly AnyResource[];
+  /** Whether the API server warns clients that use this version; a string sets the warning. @default false */
   readonly deprecated?: boolean | string;
 }
 
-/** What a kind is, with its types. */
+/** The definition of a custom resource, with its types. */
 export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject, Conditions extends ConditionTable>
   extends AnyDefinition {
   readonly spec: Spec;
@@ -75,16 +75,16 @@ export interface Definition<Spec extends z.ZodObject, Status extends z.ZodObject
 }
 
 export interface ResourceRule extends CelRule {
-  /** What `self` is: "spec", "spec.backup", "status", or "" for the whole object, whose metadata.name is visible. @default "" */
+  /** The value that `self` refers to: "spec", "spec.backup", "status", or "" for the whole object, whose metadata.name is visible. @default "" */
   readonly at?: string;
 }
 
 export interface ScaleDefinition {
-  /** Where the wanted number is: ".spec.replicas". */
+  /** The path of the desired number: ".spec.replicas". */
   readonly specPath: string;
-  /** Where the actual number is: ".status.replicas". */
+  /** The path of the actual number: ".status.replicas". */
   readonly statusPath: string;
-  /** Where the label selector of the pods is, as a string; autoscalers need it: ".status.selector". */
+  /** The path of the pods' label selector in string form, required by autoscalers: ".status.selector". */
   readonly selectorPath?: string;
 }
 
@@ -94,10 +94,10 @@ export interface Resource<Spec extends z.ZodObject, Status extends z.ZodObject, 
   readonly definition: Definition<Spec, Status, Conditions>;
 }
 
-/** Some resource, when its types do not matter. */
+/** A resource of any type. */
 export type AnyResource = Kind & { readonly definition: AnyDefinition };
 
-/** An object as the API server gives it: defaults are filled in. */
+/** An object as the API server returns it, with defaults filled in. */
 export interface ResourceObject<Spec extends z.ZodObject, Status extends z.ZodObject, Conditions extends ConditionTable>
   extends KubernetesObject {
   readonly spec: Immutable<z.output<Spec>>;
@@ -105,12 +105,12 @@ export interface ResourceObject<Spec extends z.ZodObject, Status extends z.ZodOb
 }
 
 interface ReportedBy<Condition> {
-  /** The generation of the spec that the status speaks of. */
+  /** The generation of the spec that the status describes. */
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
 }
 
-/** Objects come from shared caches: nobody may change them in place. */
+/** Readonly at every level, because objects come from shared caches. */
 export type Immutable<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer Element)[]
@@ -126,16 +126,16 @@ export type SpecOf<R> = R extends Kind<infer T extends KubernetesObject & { read
 export type StatusOf<R> =
   R extends Kind<infer T extends KubernetesObject & { readonly status?: unknown }> ? NonNullable<T["status"]> : never;
 
-/** A legal condition, before its transition time is known. */
+/** A condition of the resource, without its transition time. */
 export type ConditionOf<R> = R extends Resource<infer _Spec, infer _Status, infer Conditions> ? ConditionIn<Conditions> : never;
 
-/** What an operator hands over to be reported: fields with defaults may be missing, transition times are not its business. */
+/** A status to write: fields with defaults can be omitted, and the runtime adds transition times. */
 export type StatusInputOf<R> =
   R extends Resource<infer _Spec, infer Status, infer Conditions>
     ? Immutable<z.input<Status>> & { readonly conditions?: readonly ConditionIn<Conditions>[] }
     : never;
 
-/** An object as a person would write it: fields with defaults may be left out. */
+/** An object as a user writes it: fields with defaults can be omitted. */
 export type InputOf<R> =
   R extends Resource<infer Spec, infer _Status, infer _Conditions>
     ? {
@@ -147,13 +147,14 @@ export type InputOf<R> =
     : never;
 
 /**
- * Defines a kind: its types, its CRD, its validation and its columns. Throws a ResourceDefinitionError for names that Kubernetes
- * would refuse; `crdOf` checks the rest.
+ * Defines a custom resource: its types, its CRD, its validation and its columns. `crdOf` checks everything beyond the names.
+ *
+ * @throws ResourceDefinitionError for names that Kubernetes rejects
  *
  *     const Gordon = defineResource({
  *       ...{ group: "operator.prgcont.cz", version: "v1", kind: "Gordon" },
- *       spec: z.object({ replicas: z.int().min(0).max(100).default(1).describe("How many gordons to keep running.") }),
- *       status: z.object({ ready: z.int().describe("How many of them are ready.") }),
+ *       spec: z.object({ replicas: z.int().min(0).max(100).default(1).describe("Desired number of gordons.") }),
+ *       status: z.object({ ready: z.int().describe("Number of ready gordons.") }),
  *       conditions: { Ready: { True: ["AllRunning"], False: ["SomeMissing"] } },
  *       columns: [{ name: "Ready", condition: "Ready" }],
  *     });
@@ -167,4 +168,40 @@ export function defineResource<
   checkNames(definition);
   checkConditions(kind, definition.conditions ?? {});
   return { group, version, kind, plural, namespaced: scope === "Namespaced", definition };
+}
+
+// The names of a kind. Kubernetes requires five; four are derived from `kind`.
+
+interface Names {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** "Gordon" → "gordons", "AppMemory" → "appmemories", "Proxy" → "proxies", "Gateway" → "gateways", "Class" → "classes". */
+export function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
+}
+
+const dnsLabel = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
+
+/** Throws for names that the API server rejects. */
+export function checkNames(names: Names): void {
+  const { group, version, kind, plural = pluralOf(kind) } = names;
+  expect(/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind), kind, "kind", "a CamelCase word", kind);
+  expect(dnsName.test(group) && group.length <= 253, kind, "group", "a domain name such as apps.example.com", group);
+  expect(dnsLabel.test(version), kind, "version", "a version such as v1 or v1alpha1", version);
+  for (const word of [plural, ...(names.shortNames ?? []), ...(names.categories ?? [])])
+    expect(dnsLabel.test(word), kind, "plural, shortNames and categories", "lower-case words", word);
+}
+
+function expect(holds: boolean, kind: string, what: string, expected: string, found: string): void {
+  if (!holds) throw new ResourceDefinitionError(`${kind}: expected ${what} to be ${expected}, found "${found}"`);
 }

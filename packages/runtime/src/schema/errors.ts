@@ -1,5 +1,5 @@
-// What can go wrong between a definition and a cluster. Each class has a stable `code`; messages say what was expected,
-// what was found and what to write instead.
+// The errors of resource definitions. Each class has a stable `code`; messages name what was expected, what was found and what
+// to write instead.
 
 abstract class SchemaError extends Error {
   abstract readonly code: string;
@@ -10,45 +10,45 @@ abstract class SchemaError extends Error {
   }
 }
 
-/** A definition contradicts itself or Kubernetes: a bad name, a column or a rule for a field that does not exist. */
+/** An invalid definition: an invalid name, or a column or rule for a field that does not exist. */
 export class ResourceDefinitionError extends SchemaError {
   readonly code = "RESOURCE_DEFINITION_INVALID";
 }
 
-/** Something zod can say that a CustomResourceDefinition cannot. Better refused here than silently weaker in the cluster. */
+/** A zod type that a CustomResourceDefinition cannot express. Rejected, because the API server would silently enforce less. */
 export class NotStructuralError extends SchemaError {
   readonly code = "SCHEMA_NOT_STRUCTURAL";
-  /** Where in the object: "spec.backups[].at". */
+  /** The path in the object: "spec.backups[].at". */
   readonly path: string;
 
   constructor(path: string, found: string, instead: string) {
-    super(`${path}: ${found} cannot be expressed in a CustomResourceDefinition; ${instead}`);
+    super(`${path}: ${found} cannot be expressed in a CustomResourceDefinition → ${instead}`);
     this.path = path;
   }
 }
 
-/** An object does not fit its schema. One line per fault, each with its path. */
+/** An object does not match its schema. The message has one line per error, each with its path. */
 export class InvalidObjectError extends SchemaError {
   readonly code = "OBJECT_INVALID";
   readonly faults: readonly string[];
 
   constructor(what: string, faults: readonly string[]) {
-    super([`${what} does not fit its schema:`, ...faults].join("\n  "));
+    super([`${what} does not match its schema:`, ...faults].join("\n  "));
     this.faults = faults;
   }
 }
 
-/** A grant that no Kubernetes role can express. */
+/** A grant that an RBAC rule cannot express. */
 export class GrantError extends SchemaError {
   readonly code = "GRANT_INVALID";
 }
 
-/** A controller tried what it never declared. The role printed from its declaration would not allow it either. */
+/** A controller made a call without a declared permission. Its generated Role does not allow the call, either. */
 export class AccessNotDeclaredError extends SchemaError {
   readonly code = "ACCESS_NOT_DECLARED";
 }
 
-/** The API server took the definition but does not serve it. */
+/** The API server accepted the CustomResourceDefinition but does not serve it. */
 export class CrdNotEstablishedError extends SchemaError {
   readonly code = "CRD_NOT_ESTABLISHED";
 }

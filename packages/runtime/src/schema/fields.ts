@@ -1,33 +1,33 @@
-// Field types that Kubernetes has and zod does not. Each is a zod schema and may be chained like any other:
+// Field types that Kubernetes has and zod lacks. Each is a zod schema and can be chained like any other:
 //
-//     maxMemory: quantity({ max: "1Ti" }).optional().describe("Never give a container more than this"),
+//     maxMemory: quantity({ max: "1Ti" }).optional().describe("Upper bound of the memory limit."),
 //     cooldown: duration({ min: "1s" }).default("5m"),
 //     selector: labelSelector().optional(),
 //     members: keyedList(z.object({ name: z.string().max(63), size: z.int() }), "name").max(20),
-//     template: preserveUnknown<PodTemplateSpec>().describe("As in a Deployment"),
+//     template: preserveUnknown<PodTemplateSpec>().describe("Pod template, as in a Deployment."),
 import { z } from "zod";
-import { parseDuration } from "../objects/duration.ts";
 import { parseQuantity } from "../objects/quantity.ts";
-import { rule, twin } from "./rules.ts";
+import { parseDuration } from "../objects/time.ts";
 import { celString } from "./structural-collections.ts";
+import type { CelRule } from "./structural-types.ts";
 
-// A quantity and a duration are checked by rules and not by `pattern`: the API server would answer a typing error with the
-// whole expression, and a rule answers with a sentence.
+// CEL rules instead of `pattern` validate quantities and durations: the API server reports a pattern mismatch with the whole
+// expression, and a rule with a sentence.
 
-/** What `resource.Quantity` takes: "512Mi", "1.5Gi", "500m", "1e3". */
+/** The syntax of `resource.Quantity`: "512Mi", "1.5Gi", "500m", "1e3". */
 const quantityForm = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 
-/** A span of time as Go writes it, "1h30m" or "300ms"; not negative. */
+/** A non-negative duration in Go's syntax: "1h30m" or "300ms". */
 const durationForm = /^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$/;
 
 export interface QuantityOptions {
-  /** The smallest allowed, as a quantity. */
+  /** The minimum, as a quantity. */
   readonly min?: string;
-  /** The largest allowed, as a quantity. */
+  /** The maximum, as a quantity. */
   readonly max?: string;
 }
 
-/** An amount like "512Mi" or 3: a string or a whole number, as for memory and CPU in a pod. Read it with `parseQuantity`. */
+/** A quantity such as "512Mi" or 3: a string or an integer, as for memory and CPU in a pod. Read it with `parseQuantity`. */
 export function quantity(options: QuantityOptions = {}) {
   const text = z.union([z.string().max(64), z.int()]);
   const form = rule(text, "isQuantity(string(self))", "must be a quantity, like 512Mi or 2", {
@@ -43,13 +43,13 @@ export function quantity(options: QuantityOptions = {}) {
 }
 
 export interface DurationOptions {
-  /** The shortest allowed: "1s". */
+  /** The minimum: "1s". */
   readonly min?: string;
-  /** The longest allowed: "24h". */
+  /** The maximum: "24h". */
   readonly max?: string;
 }
 
-/** A span of time like "90s" or "1h30m". Read it with `parseDuration`. */
+/** A duration such as "90s" or "1h30m". Read it with `parseDuration`. */
 export function duration(options: DurationOptions = {}) {
   const matches = `self.matches(${celString(durationForm.source)})`;
   const form = rule(z.string().max(32), matches, "must be a duration, like 90s or 1h30m", {
@@ -64,9 +64,9 @@ export function duration(options: DurationOptions = {}) {
 }
 
 interface Order<V> {
-  /** Says in CEL how the value is related to the bound. */
+  /** The CEL expression that compares the value with the bound. */
   readonly cel: (bound: string, sign: "<=" | ">=") => string;
-  /** Below 0, 0 or above, as values relate to the bound. @throws for a bound, or a value, that is none */
+  /** Compares a value with the bound, like a sort function. @throws if either is malformed */
   readonly compareTo: (bound: string) => (value: V) => number;
 }
 
@@ -81,7 +81,7 @@ function withBounds<S extends z.ZodType, V>(
       try {
         return sign === ">=" ? compare(value) >= 0 : compare(value) <= 0;
       } catch {
-        return true; // what is no quantity or duration at all is told of that alone
+        return true; // another rule reports malformed values
       }
     };
     return rule(schema, cel(bound, sign), message, { test });
@@ -90,7 +90,7 @@ function withBounds<S extends z.ZodType, V>(
   return max === undefined ? above : bounded(above, max, "<=", `must be at most ${max}`);
 }
 
-/** A prefix of 253, a slash and a name of 63. */
+/** A prefix of 253 characters, a slash and a name of 63. */
 const labelKey = () => z.string().max(317);
 const labelValue = () => z.string().max(63);
 
@@ -99,34 +99,51 @@ export function stringMap({ max = 64, maxValueLength = 256 }: { readonly max?: n
   return mapOf(z.string().max(maxValueLength), { max });
 }
 
-/** A map with at most `max` entries; zod's own records have no bound. */
+/** A map with at most `max` entries; zod's records have no bound. */
 export function mapOf<V extends z.ZodType>(value: V, { max }: { readonly max: number }) {
   const fits = twin((map: object) => Object.keys(map).length <= max);
   return z.record(labelKey(), value).refine(fits, `must have at most ${max} entries`).meta({ maxProperties: max });
 }
 
-/** Which objects are meant, by their labels, exactly as a Deployment or a Service spells it. */
-export function labelSelector() {
+export interface LabelSelectorBounds {
+  /** Maximum number of entries in matchLabels. @default 64 */
+  readonly maxLabels?: number;
+  /** Maximum number of entries in matchExpressions. @default 32 */
+  readonly maxExpressions?: number;
+  /** Maximum number of values in one expression. @default 64 */
+  readonly maxValues?: number;
+}
+
+/** A label selector, as in a Deployment. */
+export function labelSelector({ maxLabels = 64, maxExpressions = 32, maxValues = 64 }: LabelSelectorBounds = {}) {
   const expression = z.object({
-    key: labelKey().describe("The label this is about."),
-    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("How the label relates to the values."),
-    values: z.array(labelValue()).max(64).optional().describe("Wanted or unwanted values; none for Exists and DoesNotExist."),
+    key: labelKey().describe("Label key that the selector applies to."),
+    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("Relation of the key to the values."),
+    values: z
+      .array(labelValue())
+      .max(maxValues)
+      .optional()
+      .describe("Values for In and NotIn. Must be empty for Exists and DoesNotExist."),
   });
   return z
     .object({
-      matchLabels: stringMap({ maxValueLength: 63 }).optional().describe("Labels an object must have."),
-      matchExpressions: z.array(expression).max(32).optional().describe("Further demands on its labels; all must hold."),
+      matchLabels: stringMap({ max: maxLabels, maxValueLength: 63 }).optional().describe("Labels that an object must have."),
+      matchExpressions: z
+        .array(expression)
+        .max(maxExpressions)
+        .optional()
+        .describe("Requirements on the labels of an object. All must be met."),
     })
     .meta({ "x-kubernetes-map-type": "atomic" });
 }
 
-/** A list without duplicates, of which two writers may each own some elements. */
+/** A list without duplicates (list type "set"): several field managers can each own some elements. */
 export function setOf<E extends z.ZodString | z.ZodEnum | z.ZodInt>(element: E) {
   const distinct = twin((list: readonly unknown[]) => new Set(list).size === list.length);
   return z.array(element).refine(distinct, "must not contain a value twice").meta({ "x-kubernetes-list-type": "set" });
 }
 
-/** A list of objects told apart by a field or several, of which two writers may each own some elements. */
+/** A list of objects identified by one or more key fields (list type "map"): several field managers can each own some elements. */
 export function keyedList<E extends z.ZodObject>(
   element: E,
   ...keys: readonly [keyof E["shape"] & string, ...(keyof E["shape"] & string)[]]
@@ -139,7 +156,67 @@ export function keyedList<E extends z.ZodObject>(
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys });
 }
 
-/** An object that is passed on as it is, like a pod template: its fields are neither checked nor dropped. */
+/** An object that is passed through, such as a pod template: its fields are neither validated nor pruned. */
 export function preserveUnknown<T extends object = Record<string, unknown>>(): z.ZodType<T, T> {
-  return z.looseObject({}) as unknown as z.ZodType<T, T>;
+  return z.looseObject({}) as z.ZodType<T, T>;
 }
+
+// CEL rules, for constraints that a structural schema cannot express. The API server rejects invalid objects before any
+// operator sees them.
+//
+//     size: z.int().min(1).max(9).apply(rule, "self % 2 == 1", "Cluster size must be an odd number"),
+//     source: exactlyOneOf(z.object({ secret: …optional(), url: …optional() }), "secret", "url"),
+//     storage: quantity().apply(immutable),
+//
+// The runtime does not evaluate CEL. A rule can have an equivalent in TypeScript (`test`), which `parseObject` and
+// `withDefaults` evaluate; no other code is allowed in the schema of a CustomResourceDefinition.
+
+export interface RuleOptions extends Omit<CelRule, "rule" | "message"> {
+  /** The same rule in TypeScript, for `parseObject` and `withDefaults`. @default not checked there */
+  readonly test?: (value: never) => boolean;
+}
+
+/** Adds a CEL rule to a schema. In the rule, `self` is the value. */
+export function rule<S extends z.ZodType>(schema: S, cel: string, message: string, options: RuleOptions = {}): S {
+  const { test, ...rest } = options;
+  const tested = test === undefined ? schema : schema.refine(twin(test), message);
+  const earlier = (z.globalRegistry.get(schema)?.["x-kubernetes-validations"] ?? []) as readonly CelRule[];
+  return tested.meta({ "x-kubernetes-validations": [...earlier, { rule: cel, message, ...rest }] });
+}
+
+/** Marks a check as the equivalent of a CEL rule: structural-schema.ts rejects all other code. */
+export function twin(test: (value: never) => boolean): (value: unknown) => boolean {
+  return Object.assign((value: unknown) => test(value as never), { celTwin: true as const });
+}
+
+/**
+ * Makes a field immutable once it is set. An optional field can still be added or removed: to forbid that
+ * either, put `rule(…, "has(self.field) == has(oldSelf.field)", …)` on the object around it.
+ */
+export function immutable<S extends z.ZodType>(schema: S, message = "this field cannot be changed"): S {
+  return rule(schema, "self == oldSelf", message);
+}
+
+/** Requires exactly one of these optional fields: the Kubernetes form of a union. */
+export function exactlyOneOf<S extends z.ZodObject>(schema: S, ...fields: readonly (keyof S["shape"] & string)[]): S {
+  const present = fields.map((field) => `has(self.${celName(field)})`);
+  return rule(schema, `[${present.join(", ")}].exists_one(set, set)`, `exactly one of ${fields.join(", ")} must be set`, {
+    test: (value: Readonly<Record<string, unknown>>) => fields.filter((field) => value[field] !== undefined).length === 1,
+  });
+}
+
+/** The name of a field in CEL, escaped as Kubernetes defines it ("storage-size" → "storage__dash__size"). */
+export function celName(field: string): string {
+  const escaped = field
+    .replaceAll("__", "__underscores__")
+    .replaceAll(".", "__dot__")
+    .replaceAll("-", "__dash__")
+    .replaceAll("/", "__slash__");
+  return keywords.has(escaped) ? `__${escaped}__` : escaped;
+}
+
+/** Reserved words of CEL, which are escaped in field names. (The API documentation omits the last three.) */
+const keywords: ReadonlySet<string> = new Set([
+  ...["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function"],
+  ...["if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"],
+]);

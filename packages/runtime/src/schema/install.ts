@@ -1,37 +1,37 @@
-// CustomResourceDefinitions put into a cluster. Most people install them from manifests, with more rights than an operator
-// should have at work; this is for `--install-crds`, for tests and for a first try on a laptop.
+// Installs CustomResourceDefinitions, for `--install-crds`, for tests and for development clusters. In production, install
+// them from manifests: a running operator should not have that permission.
 import type { Client } from "../client/client.ts";
 import { ForbiddenError, NotFoundError, TooManyRequestsError } from "../client/errors.ts";
 import { timeoutSignal } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import { CustomResourceDefinition } from "../objects/kinds/extension.ts";
 import type { Kind } from "../objects/object.ts";
-import { may } from "./access.ts";
 import { type CrdOptions, crdOf, type NamedCrd } from "./custom-resource-definition.ts";
 import type { AnyResource } from "./define-resource.ts";
 import { CrdNotEstablishedError } from "./errors.ts";
+import { allow } from "./permissions.ts";
 
 export interface InstallOptions extends CrdOptions {
   readonly clock: Clock;
-  /** Who the API server notes as the author. @default "memhog-runtime" */
+  /** The field manager. @default "memhog-runtime" */
   readonly fieldManager?: string;
-  /** For all of them together. @default 30 s */
+  /** Milliseconds for all definitions together. @default 30 s */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What `installCrds` needs, for those who grant it. */
-export const installAccess = [may(CustomResourceDefinition, "get", "create", "patch")] as const;
+/** The permissions that `installCrds` requires. */
+export const applyRbac = [allow(CustomResourceDefinition, "get", "create", "patch")] as const;
 
-/** Milliseconds between two looks at a definition that is not served yet; usually the second look finds it served. */
+/** Milliseconds between two reads of a definition that is not served yet; usually the second read finds it served. */
 const pollMs = 100;
 
 /**
- * Applies the definitions, creating or changing them, and returns when all are served: when their objects can be listed,
- * which is a moment after the server says that they are established ("storage is (re)initializing"). Those with a conversion
- * are not listed: they may need whoever waits here.
+ * Applies the definitions and returns when all are served: when their objects can be listed, which is shortly after the
+ * condition Established ("storage is (re)initializing"). Definitions with a conversion are not listed, because their webhook
+ * may start only after this returns.
  *
- * @throws CrdNotEstablishedError if one is refused its names or is being deleted; DeadlineExceededError after `timeoutMs`
+ * @throws CrdNotEstablishedError if its names are taken or it is being deleted; DeadlineExceededError after `timeoutMs`
  */
 export async function installCrds(
   client: Pick<Client, "apply" | "get" | "list">,
@@ -48,10 +48,10 @@ export async function installCrds(
   });
   await Promise.all(
     crds.map(async ({ resource, crd }) => {
-      // They are ours: a field that somebody else changed is taken back.
+      // The operator owns its definitions: reset fields that others changed.
       const applied = await client.apply(CustomResourceDefinition, crd, { fieldManager, force: true, signal: limit.signal });
       await established(client, { ...applied, metadata: { ...applied.metadata, name: crd.metadata.name } }, clock, limit.signal);
-      // To list what is converted may take our own webhook, which is not served yet; the caches ask until it is.
+      // A list may need our own conversion webhook, which is not served yet; the caches retry until it is.
       if (options.conversion === undefined) await listable(client, resource, clock, limit.signal);
     }),
   );
@@ -65,7 +65,7 @@ async function established(client: Pick<Client, "get">, applied: NamedCrd, clock
   }
 }
 
-/** Until a list is answered. Whoever may not list will not, and need not know. */
+/** Waits until a list succeeds. A client without permission to list does not wait. */
 async function listable(client: Pick<Client, "list">, kind: Kind, clock: Clock, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -79,13 +79,31 @@ async function listable(client: Pick<Client, "list">, kind: Kind, clock: Clock, 
   }
 }
 
-/** Whether the API server serves it; throws if waiting is in vain. */
+/** Whether the API server serves the definition; throws if it never will. */
 function isServed({ metadata, status }: CustomResourceDefinition, name: string): boolean {
   if (metadata?.deletionTimestamp !== undefined)
-    throw new CrdNotEstablishedError(`${name}: expected it to be served, found it being deleted; install it when it is gone`);
+    throw new CrdNotEstablishedError(`${name}: expected it to be served, found it being deleted → install it when it is gone`);
   const conditions = status?.conditions ?? [];
-  const refused = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
-  if (refused !== undefined)
-    throw new CrdNotEstablishedError(`${name}: expected its names to be free, found: ${refused.message ?? refused.reason}`);
+  const rejected = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
+  if (rejected !== undefined)
+    throw new CrdNotEstablishedError(
+      `${name}: expected its names to be accepted, found a conflict → rename it or remove the other definition: ${rejected.message ?? rejected.reason}`,
+    );
   return conditions.some(({ type, status }) => type === "Established" && status === "True");
+}
+
+// Manifests as YAML. The library is loaded on first use, because a running operator needs only JSON and should use little
+// memory.
+
+/**
+ * Prints objects as YAML documents, keys in their own order: `console.log(await toYaml(crdOf(Gordon), ...rolesFor(grants, options)))`.
+ *
+ * Quotes for YAML 1.1, which Kubernetes reads: there `y`, `no`, `on` and `0o7` are not strings.
+ */
+export async function toYaml(...objects: readonly object[]): Promise<string> {
+  const { stringify } = await import("yaml");
+  const documents = objects.map((object) =>
+    stringify(object, { schema: "yaml-1.1", lineWidth: 0, aliasDuplicateObjects: false }),
+  );
+  return documents.join("---\n");
 }

@@ -1,7 +1,7 @@
-// What people see of a kind of ours through kubectl.
+// A custom resource as seen through kubectl.
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
 import { describe, expect, it } from "vitest";
-import { clientOf, quick } from "../testing/cluster-client.ts";
+import { clientOf, quick } from "../testing/cluster-world.ts";
 import { installCrds } from "./install.ts";
 import { withDefaults } from "./parse.ts";
 import { Wide } from "./wide.fixture.ts";
@@ -13,7 +13,7 @@ async function wideClient(cluster: TestCluster) {
   return client;
 }
 
-describe("the real kubectl (which is not there on a machine that has only Node)", () => {
+describe("kubectl (real binary)", () => {
   it("shows the columns, scales, explains, waits and selects", async () => {
     await using cluster = await testCluster();
     await using client = await wideClient(cluster);
@@ -32,7 +32,7 @@ describe("the real kubectl (which is not there on a machine that has only Node)"
     const [head, row] = (await cluster.kubectl("get", "wyd")).split("\n").map((line) => line.split(/\s+/));
     expect(head?.slice(0, 6)).toEqual(["NAME", "DESIRED", "SIZE", "READY", "REASON", "AGE"]);
     expect(row?.slice(0, 5)).toEqual(["a", "1", "1Gi", "False", "SomeMissing"]);
-    // A category is looked up in every group there is; one of another test's may go away in that moment.
+    // kubectl looks a category up in every group, and a group of another test can disappear meanwhile.
     await cluster.eventually(
       () => cluster.kubectl("get", "everything", "-o", "name").catch(String),
       (names) => names === "wide.schema.memhog.test/a\n",
@@ -47,10 +47,10 @@ describe("the real kubectl (which is not there on a machine that has only Node)"
     await cluster.kubectl("wait", "wide/a", "--for=condition=Ready=False");
   });
 
-  it("explains every field in the author's words", async () => {
+  it("explains every field with its description", async () => {
     await using cluster = await testCluster();
     await using _client = await wideClient(cluster);
-    // What kubectl explains with is published a moment after the kind is served.
+    // OpenAPI is published shortly after the kind is served.
     const text = await cluster.eventually(
       () => cluster.kubectl("explain", "wide.spec.numbers.bounded").catch((error: Error) => error.message),
       (text) => text.includes("From 1 to 9."),

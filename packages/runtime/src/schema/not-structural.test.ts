@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
-import { keyedList } from "./fields.ts";
-import { rule } from "./rules.ts";
+import { keyedList, rule } from "./fields.ts";
 import { structuralSchema } from "./structural-schema.ts";
 
 const tree: z.ZodType = z.object({ children: z.lazy(() => z.array(tree)) });
@@ -25,10 +24,10 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
     schema: z.union([z.string().max(1), z.ipv4(), z.int()]),
     says: "a union of string",
   },
-  { name: "a default that is no JSON", schema: z.any().default(Symbol("x")), says: "use a JSON value" },
+  { name: "a default that is not JSON", schema: z.any().default(Symbol("x")), says: "use a JSON value" },
   { name: "not a number", schema: z.nan(), says: "use another type" },
   { name: "a float or a string", schema: z.union([z.number(), z.string()]), says: "a union of number and string" },
-  { name: "refine, which the API server would never hear of", schema: z.string().refine(() => false), says: "rule(schema" },
+  { name: "refine, which the API server cannot enforce", schema: z.string().refine(() => false), says: "rule(schema" },
   { name: "trim, which would change what was written", schema: z.string().trim(), says: "code that changes the value" },
   { name: "a transform", schema: z.string().transform(Number), says: "convert where it is read" },
   { name: "a codec", schema: z.stringbool(), says: "convert where it is read" },
@@ -40,10 +39,10 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "a tuple", schema: z.tuple([z.string()]), says: "z.array()" },
   { name: "a set", schema: z.set(z.string()), says: "setOf()" },
   { name: "null alone", schema: z.null(), says: ".nullable()" },
-  { name: "a nullable enum, whose null no API server takes", schema: z.enum(["a"]).nullable(), says: "a value like None" },
+  { name: "a nullable enum, whose null the API server rejects", schema: z.enum(["a"]).nullable(), says: "a value like None" },
   { name: "a literal that may be null", schema: z.literal(["a", null]), says: "a value like None" },
   { name: "a literal null", schema: z.literal(null), says: ".nullable()" },
-  { name: "a choice of what JSON has no word for", schema: z.literal(1n), says: "of one type" },
+  { name: "a literal that JSON cannot represent", schema: z.literal(1n), says: "of one type" },
   { name: "multiples of two numbers", schema: z.int().multipleOf(2).multipleOf(3), says: "common multiple" },
   { name: "a choice of two types", schema: z.literal(["a", 1]), says: "of one type" },
   { name: "a choice of whole numbers and others", schema: z.literal([1, 2.5]), says: "of one type" },
@@ -54,7 +53,7 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "a URL that is rewritten", schema: z.url({ normalize: true }), says: "changes the value" },
   { name: "a scheme that is not said from end to end", schema: z.url({ protocol: /^http/ }), says: "from end to end" },
   { name: "a scheme whose ends are split", schema: z.url({ protocol: /^http|ftp$/ }), says: "from end to end" },
-  { name: "a time with so many digits", schema: z.iso.datetime({ precision: 3 }), says: ".regex()" },
+  { name: "a time with a fixed precision", schema: z.iso.datetime({ precision: 3 }), says: ".regex()" },
   { name: "a time without a zone", schema: z.iso.datetime({ local: true }), says: ".regex()" },
   { name: "two formats at once", schema: z.string().check(z.url(), z.uuid()), says: "uri and uuid" },
   {
@@ -105,7 +104,7 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
     says: "use .extend()",
   },
   { name: "a list whose key is a list", schema: keyedList(z.object({ k: z.array(z.int()) }), "k"), says: "key k is an array" },
-  { name: "a format that is nobody's", schema: z.jwt(), says: ".regex()" },
+  { name: "a format that the API server does not support", schema: z.jwt(), says: ".regex()" },
   { name: "more repeats than Go makes", schema: z.string().regex(/^.{0,2048}$/), says: "use .max() for the length" },
   { name: "looking ahead in a pattern", schema: z.string().regex(/^(?!x)/), says: "looking ahead or behind" },
   { name: "ISO durations, whose pattern looks ahead", schema: z.iso.duration(), says: "looking ahead or behind" },

@@ -1,12 +1,13 @@
-// The schema of a whole object: what the author defined, plus what every object of ours has.
+// The schema of a whole object: the defined spec and status, plus the fields that every object has.
+
+import { isRecord } from "../objects/diff.ts";
 import { type ConditionTable, conditionsSchema } from "./conditions.ts";
 import type { AnyDefinition, AnyResource, ResourceRule } from "./define-resource.ts";
 import { ResourceDefinitionError } from "./errors.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import type { CelRule, StructuralSchema } from "./structural-types.ts";
-import { tidy } from "./tidy.ts";
 
-/** The structural schema of a kind. apiVersion, kind and metadata are the API server's to describe. */
+/** The structural schema of a kind. The API server adds apiVersion, kind and metadata. */
 export function schemaOf({ kind, definition }: AnyResource): StructuralSchema {
   const { description, rules = [] } = definition;
   const spec = specSchema(definition, rules);
@@ -20,9 +21,9 @@ export function schemaOf({ kind, definition }: AnyResource): StructuralSchema {
   return tidy(rules.reduce((schema, rule) => withRule(schema, rule, kind), root));
 }
 
-/** Where nothing is required an object may come without a spec; the API server then makes one, with all its defaults. */
+/** If no field is required, an object can omit the spec: the API server then creates one with all defaults. */
 function specSchema({ spec }: AnyDefinition, rules: readonly ResourceRule[]): StructuralSchema {
-  const schema: StructuralSchema = { description: "What is wanted.", ...structuralSchema(spec, "spec") };
+  const schema: StructuralSchema = { description: "Desired state.", ...structuralSchema(spec, "spec") };
   const ruled = schema["x-kubernetes-validations"] !== undefined || rules.some(({ at }) => at === "spec");
   return schema.required === undefined && !ruled ? { ...schema, default: {} } : schema;
 }
@@ -32,9 +33,11 @@ function statusSchema({ status, conditions }: AnyDefinition, kind: string): Stru
   const own: StructuralSchema = status === undefined ? { type: "object" } : structuralSchema(status, "status");
   for (const name of ["observedGeneration", "conditions"])
     if (own.properties?.[name] !== undefined)
-      throw new ResourceDefinitionError(`${kind}: expected status.${name} to be left to the runtime, found it in the definition`);
+      throw new ResourceDefinitionError(
+        `${kind}: expected no status.${name}, which the runtime adds, found one in the definition → remove it`,
+      );
   const added = { observedGeneration, ...(hasSome(conditions) && { conditions: conditionsSchema(conditions) }) };
-  return { description: "What was found and done.", ...own, properties: { ...own.properties, ...added } };
+  return { description: "Observed state.", ...own, properties: { ...own.properties, ...added } };
 }
 
 function hasSome(conditions: ConditionTable | undefined): conditions is ConditionTable {
@@ -42,7 +45,7 @@ function hasSome(conditions: ConditionTable | undefined): conditions is Conditio
 }
 
 const observedGeneration: StructuralSchema = {
-  description: "The generation of the spec that this status speaks of.",
+  description: "Generation of the object that this status describes.",
   type: "integer",
   format: "int64",
   minimum: 0,
@@ -64,4 +67,46 @@ function addRule(schema: StructuralSchema, steps: readonly string[], rule: CelRu
     return { ...schema, additionalProperties: addRule(schema.additionalProperties ?? missing(), rest, rule, missing) };
   const property = addRule(schema.properties?.[step] ?? missing(), rest, rule, missing);
   return { ...schema, properties: { ...schema.properties, [step]: property } };
+}
+
+// Orders the keywords of every node alike, so that manifests are readable and have small diffs.
+
+const order: readonly string[] = [
+  ...["title", "description", "type", "format", "nullable", "default", "enum", "pattern"],
+  ...["minLength", "maxLength", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"],
+  ...["minItems", "maxItems", "minProperties", "maxProperties", "allOf", "anyOf"],
+  ...["required", "properties", "additionalProperties", "items"],
+];
+
+/** The schema with its keywords in this order; x-kubernetes-* come last, and properties keep their order. */
+export function tidy(schema: StructuralSchema): StructuralSchema {
+  const { properties, additionalProperties, items, ...scalars } = schema;
+  const nested = {
+    ...scalars,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, tidy(property)])),
+    }),
+    ...(additionalProperties !== undefined && { additionalProperties: tidy(additionalProperties) }),
+    ...(items !== undefined && { items: tidy(items) }),
+  };
+  return Object.fromEntries(Object.entries(nested).toSorted(([a], [b]) => rank(a) - rank(b)));
+}
+
+function rank(keyword: string): number {
+  const place = order.indexOf(keyword);
+  return place === -1 ? order.length : place;
+}
+
+// Prunes unknown fields, as the API server does before it stores an object.
+
+/** The value without fields that the schema does not have. */
+export function pruned(value: unknown, schema: StructuralSchema): unknown {
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value)) return items === undefined ? value : value.map((each) => pruned(each, items));
+  if (!isRecord(value) || schema["x-kubernetes-preserve-unknown-fields"] === true) return value;
+  const known = Object.entries(value).flatMap(([name, field]) => {
+    const of = properties?.[name] ?? additionalProperties;
+    return of === undefined ? [] : [[name, pruned(field, of)] as const];
+  });
+  return Object.fromEntries(known);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InvalidObjectError } from "./errors.ts";
 import { duration, quantity } from "./fields.ts";
 import { parseObject, withDefaults } from "./parse.ts";
-import { AppMonitor, Memcached } from "./seed-operators.fixture.ts";
+import { AppMonitor, Memcached } from "./sample-operators.fixture.ts";
 import { Wide } from "./wide.fixture.ts";
 
 const metadata = { name: "a", namespace: "default" };
@@ -37,7 +37,7 @@ describe("objects checked on our side", () => {
     const spec = { memThresholdPercent: 0, memMultiplier: 1, maxMemory: "lots" };
     const attempt = () => withDefaults(AppMonitor, { metadata, spec });
     expect(attempt).toThrow(InvalidObjectError);
-    expect(attempt).toThrow(/^AppMonitor a does not fit its schema:/);
+    expect(attempt).toThrow(/^AppMonitor a does not match its schema:/);
     for (const path of ["spec.memThresholdPercent: ", "spec.memMultiplier: ", "spec.maxMemory: must be a quantity"])
       expect(attempt).toThrow(path);
   });
@@ -60,7 +60,7 @@ describe("objects checked on our side", () => {
 
   it("say one thing about what is no quantity, and not also that it is too small", () => {
     const attempt = () => withDefaults(Wide, { metadata, spec: { kubernetes: { memory: "lots" } } });
-    expect(attempt).toThrow(/does not fit its schema:\n {2}spec\.kubernetes\.memory: must be a quantity[^\n]*$/);
+    expect(attempt).toThrow(/does not match its schema:\n {2}spec\.kubernetes\.memory: must be a quantity[^\n]*$/);
   });
 
   it("have no bounds that are none", () => {

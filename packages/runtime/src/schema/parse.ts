@@ -1,28 +1,29 @@
-// Objects checked on our side, before or without an API server: files given to a CLI, bodies given to a webhook, objects a
-// program is about to create. Only shapes, bounds and rules with a TypeScript twin are checked here (see rules.ts); the API
-// server has the last word. Objects that come *from* the API server need none of this and must not be parsed: parsing drops
-// unknown fields, and what a newer version of us wrote there would be lost.
+// Validates objects without an API server: files passed to a CLI, request bodies of a webhook, objects to create. Checks types,
+// bounds, and rules with a `test` (fields.ts); the API server also evaluates CEL. Do not parse objects that come from the API
+// server: parsing drops unknown fields, so fields written by a newer version of the operator would be lost.
 import { z } from "zod";
 import { apiVersionOf, type KubernetesObject, type ObjectOf } from "../objects/object.ts";
 import type { AnyResource, InputOf } from "./define-resource.ts";
 import { InvalidObjectError } from "./errors.ts";
 
 /**
- * The object as the API server would store it: apiVersion and kind set, defaults filled in, unknown fields dropped.
+ * Returns the object as the API server would store it: with apiVersion, kind and defaults, without unknown fields.
  *
  *     await client.create(Memcached, withDefaults(Memcached, { metadata: { name: "a", namespace: "default" }, spec: {} }));
  *
- * @throws InvalidObjectError naming every fault
+ * @throws InvalidObjectError with every validation error
  */
 export function withDefaults<R extends AnyResource>(resource: R, object: InputOf<R>): ObjectOf<R> {
   return parseObject(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object });
 }
 
-/** Anything, checked: the same as `withDefaults` for values whose type is not known. */
+/** Validates a value of unknown type; otherwise like `withDefaults`. @throws InvalidObjectError */
 export function parseObject<R extends AnyResource>(resource: R, value: unknown): ObjectOf<R> {
   const result = objectOf(resource).safeParse(value);
   if (!result.success) throw new InvalidObjectError(nameOf(resource, value), result.error.issues.map(fault));
-  return result.data as unknown as ObjectOf<R>;
+  // The schema was built from `resource` just above, so its output is ObjectOf<R>. TypeScript cannot follow that, because the
+  // schema of AnyResource has lost its type parameters.
+  return result.data as KubernetesObject as ObjectOf<R>;
 }
 
 function objectOf(resource: AnyResource) {
@@ -33,7 +34,7 @@ function objectOf(resource: AnyResource) {
     kind: z.literal(resource.kind),
     metadata: z.looseObject({ name: z.string().max(253).optional() }),
     spec: optionalSpec,
-    // What is reported is the operator's business; here it is kept as it is.
+    // The operator writes the status, so it is not validated here.
     ...(status !== undefined && { status: z.looseObject({}).optional() }),
   });
 }

@@ -1,22 +1,20 @@
-// The roles we print, judged by a real API server: they allow what was declared, to the letter and no more. In the simulator
-// everyone is admin.
+// The generated roles on a real API server: they allow exactly what was declared. The simulator
+// does not enforce RBAC.
 import { testCluster } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
-import { connect } from "../client/connect.ts";
+import { loadConfig } from "../client/config/load.ts";
+import { createClient } from "../client/create-client.ts";
 import { ForbiddenError } from "../client/errors.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
-import { Node } from "../objects/kinds/core/node.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { Event } from "../objects/kinds/events.ts";
+import { Event, Lease } from "../objects/kinds/access.ts";
+import { ConfigMap, Node, Secret } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
 import type { Kind } from "../objects/object.ts";
-import { type Grant, may, type Verb } from "./access.ts";
-import { impliedBy } from "./implied-access.ts";
 import { installCrds } from "./install.ts";
-import { narrow } from "./narrowed-client.ts";
 import { withDefaults } from "./parse.ts";
+import { allow, type Grant, inferPermissions, type Verb } from "./permissions.ts";
 import { rolesFor } from "./rbac.ts";
+import { restrict } from "./restricted-client.ts";
 import { Wide } from "./wide.fixture.ts";
 
 const verbs: readonly Verb[] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
@@ -32,9 +30,9 @@ async function operatorWith(grants: readonly Grant[]) {
   const namespace = cluster.defaultNamespace;
   await cluster.apply(...rolesFor(grants, { name: "operator", namespace, namespaces: [namespace], clusterKinds: false }));
   const environment = systemEnvironment();
-  const admin = await connect({ environment, kubeconfig: cluster.kubeconfig });
+  const admin = createClient({ config: await loadConfig({ kubeconfig: cluster.kubeconfig }), environment });
   const kubeconfig = await cluster.kubeconfigFor({ serviceAccount: "operator" });
-  const client = await connect({ environment, kubeconfig, rateLimit: { qps: 1000, burst: 1000 } });
+  const client = createClient({ config: await loadConfig({ kubeconfig }), environment, rateLimit: { qps: 1000, burst: 1000 } });
   return {
     client,
     admin,
@@ -48,15 +46,15 @@ async function operatorWith(grants: readonly Grant[]) {
   };
 }
 
-const grants = impliedBy({
+const grants = inferPermissions({
   for: Wide,
   owns: [ConfigMap],
-  may: [may(Pod, "patch", { subresource: "resize" }), may(Pod, "get", { names: ["one"] })],
+  permissions: [allow(Pod, "patch", { subresource: "resize" }), allow(Pod, "get", { names: ["one"] })],
   events: true,
   lease: "leader",
 });
 
-it("a Role allows exactly what was declared (judged by real RBAC)", async () => {
+it("a Role allows exactly what was declared (real RBAC)", async () => {
   await using operator = await operatorWith(grants);
   const mayI = async (kind: Kind, verb: Verb, subresource: string | undefined, name: string) => {
     const resourceAttributes = {
@@ -92,20 +90,20 @@ it("a Role allows exactly what was declared (judged by real RBAC)", async () => 
   expect((await Promise.all(wrong)).flat()).toEqual([]);
 });
 
-it("a client narrowed to its grants can work with the Role printed from them, and beyond it real RBAC refuses too", async () => {
+it("the Role generated from grants allows every call of the restricted client, and rejects calls beyond it (real RBAC)", async () => {
   await using operator = await operatorWith(grants);
   const { client, admin, namespace } = operator;
-  const narrowed = narrow(client, grants);
+  const restricted = restrict(client, grants);
   const metadata = { name: "a", namespace };
   await installCrds(admin, [Wide], { clock: operator.clock });
   await admin.create(Wide, withDefaults(Wide, { metadata, spec: {} }));
   const status = { replicas: 1, observedGeneration: 1 };
-  const reported = await narrowed.apply(Wide, { metadata, status }, { fieldManager: "operator", subresource: "status" });
+  const reported = await restricted.apply(Wide, { metadata, status }, { fieldManager: "operator", subresource: "status" });
   expect(reported.status).toEqual(status);
-  await narrowed.apply(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} }, { fieldManager: "operator" });
-  expect((await narrowed.list(ConfigMap, { namespace })).items.map((item) => item.metadata.name)).toContain("a");
-  await narrowed.create(Lease, { metadata: { name: "leader", namespace } });
-  expect((await narrowed.get(Lease, { name: "leader", namespace })).metadata.name).toBe("leader");
+  await restricted.apply(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} }, { fieldManager: "operator" });
+  expect((await restricted.list(ConfigMap, { namespace })).items.map((item) => item.metadata.name)).toContain("a");
+  await restricted.create(Lease, { metadata: { name: "leader", namespace } });
+  expect((await restricted.get(Lease, { name: "leader", namespace })).metadata.name).toBe("leader");
   await expect(client.apply(Wide, { metadata, spec: { replicas: 2 } }, { fieldManager: "operator" })).rejects.toThrow(
     ForbiddenError,
   );

@@ -1,33 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Deployment } from "../objects/kinds/apps.ts";
-import { Lease } from "../objects/kinds/coordination.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Node } from "../objects/kinds/core/node.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { Service } from "../objects/kinds/core/service.ts";
-import type { PolicyRule } from "../objects/kinds/rbac.ts";
-import { type Grant, may } from "./access.ts";
-import { impliedBy } from "./implied-access.ts";
+import type { PolicyRule } from "../objects/kinds/access.ts";
+import { Lease } from "../objects/kinds/access.ts";
+import { ConfigMap, Node, Service } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { Deployment } from "../objects/kinds/workloads.ts";
+import { allow, type Grant, inferPermissions } from "./permissions.ts";
 import { rolesFor, rulesFor } from "./rbac.ts";
 
 describe("rulesFor()", () => {
   it("joins the verbs of a resource and the resources with the same verbs", () => {
-    expect(rulesFor([may(Pod, "list"), may(Service, "get", "list"), may(Pod, "get")])).toEqual([
+    expect(rulesFor([allow(Pod, "list"), allow(Service, "get", "list"), allow(Pod, "get")])).toEqual([
       { apiGroups: [""], resources: ["pods", "services"], verbs: ["get", "list"] },
     ]);
   });
 
   it("never joins what would grant a combination nobody asked for", () => {
-    expect(rulesFor([may(Pod, "get"), may(Service, "delete")])).toHaveLength(2);
+    expect(rulesFor([allow(Pod, "get"), allow(Service, "delete")])).toHaveLength(2);
   });
 
   it("spells a subresource with a slash", () => {
-    expect(rulesFor([may(Pod, "patch", { subresource: "resize" })])[0]?.resources).toEqual(["pods/resize"]);
+    expect(rulesFor([allow(Pod, "patch", { subresource: "resize" })])[0]?.resources).toEqual(["pods/resize"]);
   });
 
-  it("drops a right limited to names beside the same right without limit", () => {
-    expect(rulesFor([may(ConfigMap, "get", { names: ["a"] }), may(ConfigMap, "get")])).toEqual([
+  it("drops a permission limited to names if it is also granted without a limit", () => {
+    expect(rulesFor([allow(ConfigMap, "get", { names: ["a"] }), allow(ConfigMap, "get")])).toEqual([
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
     ]);
   });
@@ -40,7 +37,7 @@ describe("rulesFor()", () => {
     subresource: fc.constantFrom(undefined, "status"),
   }) as fc.Arbitrary<Grant>;
 
-  it("grants exactly what was asked for, for any grants", () => {
+  it("grants exactly the declared permissions, for any grants", () => {
     fc.assert(
       fc.property(fc.array(grant), (grants) => {
         expect(rightsIn(rulesFor(grants))).toEqual(rightsOf(grants));
@@ -89,14 +86,14 @@ function withoutCovered(rights: readonly string[]): ReadonlySet<string> {
 }
 
 describe("rolesFor()", () => {
-  const grants = [may(Pod, "get"), may(Node, "list"), may(Lease, "create", { where: "operator" })];
+  const grants = [allow(Pod, "get"), allow(Node, "list"), allow(Lease, "create", { where: "operator" })];
   const summary = (objects: ReturnType<typeof rolesFor>) =>
     objects.map(({ kind, metadata, ...rest }) => {
       const { rules = [] } = rest as { rules?: readonly PolicyRule[] };
       return [kind, metadata.namespace ?? "", rules.flatMap(({ resources }) => resources).join()].join(" ").trim();
     });
 
-  it("gives a cluster-wide operator a ClusterRole, and a Role at home for its lease", () => {
+  it("gives a cluster-wide operator a ClusterRole, and a Role in its own namespace for its Lease", () => {
     expect(summary(rolesFor(grants, { name: "op", namespace: "ops" }))).toEqual([
       "ServiceAccount ops",
       "ClusterRole  nodes,pods",
@@ -118,13 +115,13 @@ describe("rolesFor()", () => {
     ]);
   });
 
-  it("needs Roles alone where kinds of the whole cluster are done without", () => {
+  it("needs only Roles with clusterKinds: false", () => {
     const roles = rolesFor(grants, { name: "op", namespace: "ops", namespaces: ["a"], clusterKinds: false });
     expect(summary(roles)).toEqual(["ServiceAccount ops", "Role ops leases", "RoleBinding ops", "Role a pods", "RoleBinding a"]);
   });
 
-  it("lets Events about nodes be written in default, where the API server keeps those of the whole cluster", () => {
-    const about = impliedBy({ for: Node, reports: false, events: true });
+  it("allows Events about nodes in the namespace default, which holds Events about cluster-scoped objects", () => {
+    const about = inferPermissions({ for: Node, writesStatus: false, events: true });
     expect(summary(rolesFor(about, { name: "op", namespace: "ops", namespaces: ["a"] }))).toEqual([
       "ServiceAccount ops",
       "ClusterRole  nodes",
@@ -155,7 +152,7 @@ describe("rolesFor()", () => {
     expect(bindings).toHaveLength(3);
   });
 
-  it("labels everything, if it is to", () => {
+  it("adds the given labels to every object", () => {
     const labels = { app: "op" };
     for (const { metadata } of rolesFor(grants, { name: "op", namespace: "ops", labels }))
       expect(metadata).toMatchObject({ labels });

@@ -1,12 +1,11 @@
-// Grants as Kubernetes manifests. The rules are merged as far as that adds no right, and sorted, so that the same grants
-// always print the same file, whatever the order they were declared in.
-import { ServiceAccount } from "../objects/kinds/core/service-account.ts";
-import { ClusterRole, ClusterRoleBinding, type PolicyRule, Role, RoleBinding } from "../objects/kinds/rbac.ts";
+// Generates RBAC manifests from grants. Rules are merged as far as that adds no permission, and sorted, so that the output
+// does not depend on the order of the grants.
+import { ClusterRole, ClusterRoleBinding, type PolicyRule, Role, RoleBinding } from "../objects/kinds/access.ts";
+import { ServiceAccount } from "../objects/kinds/core.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, type ObjectMeta } from "../objects/object.ts";
-import { type Grant, resourceName } from "./access.ts";
-import { mergedRules } from "./merged-rules.ts";
+import { type Grant, resourceName } from "./permissions.ts";
 
-/** The fewest rules that grant exactly these rights. */
+/** Returns few rules that grant exactly these permissions. */
 export function rulesFor(grants: readonly Grant[]): readonly PolicyRule[] {
   return mergedRules(
     grants.flatMap((grant) =>
@@ -16,27 +15,27 @@ export function rulesFor(grants: readonly Grant[]): readonly PolicyRule[] {
 }
 
 export interface RoleOptions {
-  /** Of the roles, their bindings and the service account. */
+  /** The name of the roles, their bindings and the service account. */
   readonly name: string;
-  /** Where the operator itself runs. */
+  /** The namespace that the operator runs in. */
   readonly namespace: string;
-  /** The namespaces it works in: named ones, by Roles alone, or all of them, by a ClusterRole. @default "all" */
+  /** The namespaces that the operator watches: a list produces Roles, "all" a ClusterRole. @default "all" */
   readonly namespaces?: "all" | readonly string[];
-  /** In named namespaces, whether kinds of the whole cluster (nodes) get a ClusterRole of their own. @default true */
+  /** With a list of namespaces: whether cluster-scoped kinds (nodes) get a ClusterRole. @default true */
   readonly clusterKinds?: boolean;
   readonly labels?: ObjectMeta["labels"];
 }
 
 type Named<T extends KubernetesObject = KubernetesObject> = T & { readonly metadata: ObjectMeta & { readonly name: string } };
 
-/** A service account, and the roles and bindings that give it these rights. */
+/** Returns a service account with the roles and bindings that grant it these permissions. */
 export function rolesFor(grants: readonly Grant[], options: RoleOptions): readonly Named[] {
   const { namespace, namespaces = "all", clusterKinds = true } = options;
   const home = grants.filter(({ where }) => where === "operator");
-  const abroad = grants.filter(({ where }) => where !== "operator");
-  const wide = namespaces === "all" ? abroad : abroad.filter(({ kind }) => clusterKinds && !kind.namespaced);
-  const local = abroad.filter(({ kind, where }) => kind.namespaced && where === undefined);
-  const inDefault = namespaces === "all" || !clusterKinds ? [] : abroad.filter(({ where }) => where === "default");
+  const clusterScoped = grants.filter(({ where }) => where !== "operator");
+  const wide = namespaces === "all" ? clusterScoped : clusterScoped.filter(({ kind }) => clusterKinds && !kind.namespaced);
+  const local = clusterScoped.filter(({ kind, where }) => kind.namespaced && where === undefined);
+  const inDefault = namespaces === "all" || !clusterKinds ? [] : clusterScoped.filter(({ where }) => where === "default");
   const watched = namespaces === "all" ? [] : namespaces;
   return [
     named(ServiceAccount, options, { namespace }),
@@ -74,4 +73,69 @@ function bindingOf(kind: "Role" | "ClusterRole", { name, namespace }: RoleOption
 function named(kind: Kind, { name, labels }: RoleOptions, metadata: ObjectMeta, rest: object = {}): Named {
   const labelled = labels === undefined ? {} : { labels };
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name, ...metadata, ...labelled }, ...rest };
+}
+
+// Merges single permissions into few rules. Two rules are merged only if all dimensions but one are equal;
+// merging more would grant undeclared combinations.
+
+/** One verb on one resource. */
+export interface Right {
+  readonly group: string;
+  readonly resource: string;
+  readonly verb: string;
+  /** Names of objects; empty for all. */
+  readonly names: readonly string[];
+}
+
+interface Rule {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly names: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/**
+ * Merges verbs of one resource first, then resources with the same verbs, then groups with the same resources.
+ *
+ *     get pods, list pods, get nodes, list nodes   →   get, list on nodes, pods
+ */
+export function mergedRules(rights: readonly Right[]): readonly PolicyRule[] {
+  const single = rights.filter((right) => !isCovered(right, rights)).map(asRule);
+  const merged = merge(merge(merge(merge(single, "names"), "verbs"), "resources"), "groups");
+  return merged.toSorted((a, b) => compare(sortKey(a), sortKey(b))).map(asPolicyRule);
+}
+
+/** Drops permissions limited to names that are also granted without a limit. */
+function isCovered(right: Right, all: readonly Right[]): boolean {
+  const { group, resource, verb, names } = right;
+  return (
+    names.length > 0 &&
+    all.some((other) => other.names.length === 0 && other.group === group && other.resource === resource && other.verb === verb)
+  );
+}
+
+function asRule({ group, resource, verb, names }: Right): Rule {
+  return { groups: [group], resources: [resource], verbs: [verb], names };
+}
+
+/** Merges the rules that differ in this dimension only. An empty list of names means all, so names cannot be added to it. */
+function merge(rules: readonly Rule[], dimension: keyof Rule): readonly Rule[] {
+  const others = (rule: Rule) => JSON.stringify([{ ...rule, [dimension]: dimension === "names" && rule.names.length === 0 }]);
+  return [...Map.groupBy(rules, others).values()].map((alike) => {
+    const joined = [...new Set(alike.flatMap((rule) => rule[dimension]))].toSorted(compare);
+    return { ...(alike[0] as Rule), [dimension]: joined };
+  });
+}
+
+function asPolicyRule({ groups, resources, names, verbs }: Rule): PolicyRule {
+  return { apiGroups: groups, resources, ...(names.length > 0 && { resourceNames: names }), verbs };
+}
+
+function sortKey({ groups, resources, names, verbs }: Rule): string {
+  return JSON.stringify([groups, resources, names, verbs]);
+}
+
+/** By code unit, so that the order does not depend on the machine's language. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { toGoPattern } from "./regular-expression.ts";
+import { mostRepeats, toGoPattern } from "./regular-expression.ts";
 
-describe("JavaScript's patterns in Go's dialect", () => {
+describe("toGoPattern", () => {
   it.each([
     { name: "most are spelled alike", from: /^[a-z]([-a-z0-9]*[a-z0-9])?$/, to: "^[a-z]([-a-z0-9]*[a-z0-9])?$" },
     { name: "a slash needs no escape", from: /a\/b/, to: "a/b" },
@@ -33,16 +33,28 @@ describe("JavaScript's patterns in Go's dialect", () => {
     /[[a-z]&&[^b]]/v,
     /[\p{L}--[a-z]]/v,
     /\p{Emoji}/u,
-  ])("refuses %s", (pattern) => {
+  ])("rejects %s", (pattern) => {
     expect(() => toGoPattern(pattern, "spec.name")).toThrow(/^spec\.name: .* cannot be expressed/);
   });
 
-  it("refuses a class that contains nothing, or everything", () => {
+  it("rejects an empty class and its negation", () => {
     const everything = "[^]";
     expect(() => toGoPattern(new RegExp(everything), "spec")).toThrow("an empty class");
   });
 
-  it("does not take an escaped bracket for the sign of something else", () => {
+  it("accepts escaped brackets", () => {
     expect(toGoPattern(/\(\?=\\1/, "spec")).toBe("\\(\\?=\\\\1");
   });
 });
+
+it.each([
+  { pattern: /^a*b+c?$/, most: 1 },
+  { pattern: /^.{0,2048}$/, most: 2048 },
+  { pattern: /a{5}b{7,}c{2,3}/, most: 7 },
+  { pattern: /(a{10}){20}/, most: 200 },
+  { pattern: /((a{10}){20}b{3}){5}/, most: 1000 },
+  { pattern: /(?:a{100})*|(?<n>b{9})c{3}/, most: 100 },
+  { pattern: /[{5000}]/, most: 1 },
+  { pattern: /\{5000\}/, most: 1 },
+  { pattern: /\({3}\)/, most: 3 },
+])("$pattern repeats something $most times at most", ({ pattern, most }) => expect(mostRepeats(pattern.source)).toBe(most));

@@ -1,17 +1,18 @@
-// The second judge: whatever we think of a schema, the API server has the last word on it.
+// Checks the generated schemas on an API server.
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { connect } from "../client/connect.ts";
+import { loadConfig } from "../client/config/load.ts";
+import { createClient } from "../client/create-client.ts";
 import { ApiError, InvalidError } from "../client/errors.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import { CustomResourceDefinition } from "../objects/kinds/extension.ts";
 import { crdOf } from "./custom-resource-definition.ts";
 import { defineResource, type InputOf } from "./define-resource.ts";
 import { CrdNotEstablishedError } from "./errors.ts";
 import { installCrds } from "./install.ts";
 import { withDefaults } from "./parse.ts";
-import { seedOperators } from "./seed-operators.fixture.ts";
+import { sampleOperators } from "./sample-operators.fixture.ts";
 import { Wide } from "./wide.fixture.ts";
 
 type Spec = InputOf<typeof Wide>["spec"];
@@ -20,7 +21,7 @@ type Spec = InputOf<typeof Wide>["spec"];
 async function wideCluster() {
   const cluster = await testCluster();
   const environment = systemEnvironment();
-  const client = await connect({ environment, kubeconfig: cluster.kubeconfig });
+  const client = createClient({ config: await loadConfig({ kubeconfig: cluster.kubeconfig }), environment });
   await installCrds(client, [Wide], { clock: environment.clock });
   return {
     cluster,
@@ -33,7 +34,7 @@ async function wideCluster() {
   };
 }
 
-/** As a person would write it: nothing checked or filled in on our side. */
+/** As a user writes it: without client-side validation or defaults. */
 function asWritten(cluster: Cluster, spec: unknown, name = "a") {
   return {
     apiVersion: "schema.memhog.test/v1",
@@ -43,14 +44,14 @@ function asWritten(cluster: Cluster, spec: unknown, name = "a") {
   } as never;
 }
 
-describe("the API server, asked without storing anything", () => {
+describe("the API server, in dry run", () => {
   let place: Awaited<ReturnType<typeof wideCluster>>;
   beforeAll(async () => {
     place = await wideCluster();
   });
   afterAll(() => place?.[Symbol.asyncDispose]());
 
-  it.each(seedOperators.map((resource) => [resource.kind, resource] as const))(
+  it.each(sampleOperators.map((resource) => [resource.kind, resource] as const))(
     "takes the definition of %s",
     async (_, resource) => {
       // Not stored: the operators' own tests install theirs under these names.
@@ -80,7 +81,7 @@ describe("the API server, asked without storing anything", () => {
     { name: "a duration of two units", spec: { kubernetes: { cooldown: "1h30m" } } },
     { name: "one of two", spec: { kubernetes: { source: { url: "x" } } } },
     { name: "a map over some of its keys", spec: { collections: { levels: { low: 1 } } } },
-  ])("takes $name", async ({ spec }) => {
+  ])("accepts $name", async ({ spec }) => {
     await place.client.create(Wide, asWritten(place.cluster, spec), { dryRun: true, fieldValidation: "Strict" });
   });
 
@@ -136,7 +137,7 @@ describe("the API server, asked without storing anything", () => {
     { name: "a duration that is too long", spec: { kubernetes: { cooldown: "25h" } }, says: "must be at most 24h" },
     { name: "none of two", spec: { kubernetes: { source: {} } }, says: "exactly one of url, secret must be set" },
     { name: "both of two", spec: { kubernetes: { source: { url: "a", secret: "b" } } }, says: "exactly one of url, secret" },
-  ])("refuses $name, and says so", async ({ spec, says }) => {
+  ])("rejects $name with a message", async ({ spec, says }) => {
     const attempt = place.client.create(Wide, asWritten(place.cluster, spec), { dryRun: true });
     await expect(attempt).rejects.toThrow(InvalidError);
     await expect(attempt).rejects.toThrow(says);
@@ -144,7 +145,7 @@ describe("the API server, asked without storing anything", () => {
 });
 
 describe("the API server", () => {
-  it("takes every word of the schema language for structural", async () => {
+  it("accepts every feature of the schema language as structural", async () => {
     await using place = await wideCluster();
     const { status } = await place.client.get(CustomResourceDefinition, { name: "wides.schema.memhog.test" });
     const conditions = Object.fromEntries((status?.conditions ?? []).map(({ type, status }) => [type, status]));
@@ -161,7 +162,7 @@ describe("the API server", () => {
     expect(stored.spec.kubernetes).toEqual({ cooldown: "5m", nested: { deep: 7 } });
   });
 
-  it("keeps what is free-form, and drops what is unknown and null where there is no null", async () => {
+  it("keeps free-form fields, and prunes unknown fields and nulls of non-nullable fields", async () => {
     await using place = await wideCluster();
     const template = { spec: { containers: [{ name: "x" }] }, surprise: { deep: [1] } };
     const spec = { kubernetes: { template, anything: [1, "a"] }, strings: { name: null, nothing: null }, unknown: 1 };
@@ -171,7 +172,7 @@ describe("the API server", () => {
     expect(stored.spec.strings).toEqual({ choice: "Auto", nothing: null });
   });
 
-  it("refuses a change of what cannot be changed, and a name that is too long", async () => {
+  it("rejects a change of an immutable field, and a name that is too long", async () => {
     await using place = await wideCluster();
     const { client, cluster } = place;
     await client.create(Wide, asWritten(cluster, { strings: { "storage-size": "1Gi" } }));
@@ -182,7 +183,7 @@ describe("the API server", () => {
     await expect(long).rejects.toThrow("the name must have at most 20 characters");
   });
 
-  it("refuses a status that is no status, and merges conditions by type", async () => {
+  it("rejects an invalid status, and merges conditions by type", async () => {
     await using place = await wideCluster();
     const { client, cluster } = place;
     const metadata = { name: "a", namespace: cluster.defaultNamespace };
@@ -204,7 +205,7 @@ describe("the API server", () => {
   });
 });
 
-describe("what kubectl asks for", () => {
+describe("the requests of kubectl", () => {
   it("has the columns, scales and selects", async () => {
     await using place = await wideCluster();
     const { client, cluster } = place;
@@ -237,7 +238,7 @@ describe("what kubectl asks for", () => {
 });
 
 describe("installCrds", () => {
-  it("changes a definition that is there, and says at once when its names are taken", async () => {
+  it("changes an existing definition, and fails at once if its names are taken", async () => {
     await using place = await wideCluster();
     const { client, clock } = place;
     const definition = { group: "schema.memhog.test", version: "v1", kind: "Thief", spec: z.object({}) };

@@ -22,7 +22,7 @@ export function objectSchema({ shape, catchall }: ObjectDef, place: Place): Stru
   };
 }
 
-/** Plain and strict objects need no word for this: the API server drops unknown fields, or refuses them if asked to. */
+/** Plain and strict objects need no keyword: the API server prunes unknown fields, or rejects them with strict field validation. */
 function unknownFields(catchall: z.core.$ZodType | undefined, known: number, place: Place): StructuralSchema {
   const type = catchall?._zod.def.type;
   if (catchall === undefined || type === "never") return {};
@@ -44,12 +44,12 @@ export function listSchema(def: WithChecks & { readonly element: z.core.$ZodType
 interface RecordDef {
   readonly keyType: z.core.$ZodType;
   readonly valueType: z.core.$ZodType;
-  /** z.record() over an enum wants every key, z.partialRecord() any of them. */
+  /** z.record() over an enum requires every key, z.partialRecord() none. */
   readonly partial?: boolean;
   readonly mode?: "strict" | "loose";
 }
 
-/** A map. Where the keys are a closed set it is an object with those fields; other demands on keys become CEL rules. */
+/** A map. With enum keys it becomes an object with those fields; other constraints on keys become CEL rules. */
 export function mapSchema({ keyType, valueType, partial, mode }: RecordDef, place: Place): StructuralSchema {
   const key = place.translate(keyType, below(place, "{key}"));
   if (key.type !== "string") throw new NotStructuralError(place.path, `a map with ${key.type} keys`, "use string keys");
@@ -124,10 +124,10 @@ export function mergedObjects(
   };
 }
 
-/** What two objects may both say without one of them being lost; of descriptions the second wins, as with .extend(). */
+/** Keywords that both objects can have; the second description wins, as with .extend(). */
 const mergeable = /^(type|properties|required|description|title|x-kubernetes-validations|x-kubernetes-preserve-unknown-fields)$/;
 
-/** The API server takes no list whose elements may lack what tells them apart. */
+/** The API server rejects a keyed list whose keys are optional without a default. */
 export function checkKeys(list: StructuralSchema, { path }: Place): void {
   const { properties = {}, required = [] } = list.items ?? {};
   for (const key of list["x-kubernetes-list-map-keys"] ?? []) {

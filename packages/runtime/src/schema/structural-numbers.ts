@@ -1,8 +1,8 @@
-// Numbers and their bounds. The API server takes the fraction off a bound before it holds a whole value against it (seen on 1.32
-// and 1.37): a number of at least 0.5 may be 0 there, and one below 1.5 may not be 1. And an integer with such a bound, or a
-// multiple of 0.5, is refused whatever it is. So integers get whole bounds here, and where a number's would be misread, a rule says it:
+// Numbers and their bounds. The API server truncates a bound before it compares it with an integral value (seen on 1.32 and
+// 1.37): it accepts 0 for a number of at least 0.5, and rejects 1 for a number below 1.5. It rejects every integer with a
+// fractional bound or a fractional multipleOf. So integers get integral bounds here, and a CEL rule enforces a fractional bound:
 //
-//     at least 0.5     0 would pass     minimum: 0.5 for those who read the schema, and self >= 0.5
+//     at least 0.5     0 would pass     minimum: 0.5 as documentation, and self >= 0.5
 //     at most -0.5     0 would pass     maximum: -0.5, and self <= -0.5
 //     less than 1.5    1 would not      self < 1.5 alone
 //     more than -0.5   0 would not      self > -0.5 alone
@@ -10,7 +10,7 @@ import { NotStructuralError } from "./errors.ts";
 import { type Check, checksOf, type WithChecks } from "./structural-scalars.ts";
 import type { CelRule, Place, StructuralSchema } from "./structural-types.ts";
 
-/** zod's int() means "safe in JavaScript": ±2^53. In the cluster that is an int64; the bounds would only be noise there. */
+/** zod's int() has the bounds ±2^53. In the CRD it is an int64 without them. */
 const numberFormats: Readonly<Record<string, StructuralSchema>> = {
   safeint: { type: "integer", format: "int64" },
   int32: { type: "integer", format: "int32", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
@@ -24,7 +24,7 @@ interface Bound {
   readonly exclusive: boolean;
 }
 
-/** What is said of the lower and of the upper side. Directions are those of zod's checks. */
+/** The lower and the upper bound, named as in zod's checks. */
 const sides = {
   greater_than: { keyword: "minimum", sign: ">", words: ["at least", "more than"], up: 1 },
   less_than: { keyword: "maximum", sign: "<", words: ["at most", "less than"], up: -1 },
@@ -56,7 +56,7 @@ function boundSchema(
   const asked = checks
     .filter(({ check }) => check === side)
     .map(({ value, inclusive }) => ({ value: Number(value), exclusive: inclusive === false }));
-  // What no number of this type can be beyond says nothing; the API server would stumble over it.
+  // A bound outside the range of the type has no effect, and the API server rejects it.
   const farthest = type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE;
   const bound = strictest(
     [...usual, ...asked].filter(({ value }) => Math.abs(value) <= farthest),
@@ -66,12 +66,12 @@ function boundSchema(
   return type === "integer" ? inKeywords(side, whole(bound, up)) : asNumber(side, bound);
 }
 
-/** Of two equal ones the exclusive. */
+/** The stricter bound; of two equal ones the exclusive. */
 function strictest(bounds: readonly Bound[], up: 1 | -1): Bound | undefined {
   return bounds.toSorted((a, b) => (b.value - a.value) * up || Number(b.exclusive) - Number(a.exclusive))[0];
 }
 
-/** The same bound for whole values. */
+/** The equivalent bound for integers. */
 function whole({ value, exclusive }: Bound, up: 1 | -1): Bound {
   return Number.isInteger(value)
     ? { value, exclusive }

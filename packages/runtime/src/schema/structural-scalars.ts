@@ -1,9 +1,8 @@
-// Strings, enums and literals (numbers: structural-numbers.ts). zod keeps what `.min()`, `.regex()` and the rest asked for as a
-// list of checks; each check becomes the keyword that the API server enforces, and of two that say the same the stricter wins.
+// Strings, enums and literals (numbers: structural-numbers.ts). zod stores `.min()`, `.regex()` and so on as a list of checks;
+// each check becomes a keyword that the API server enforces, and the stricter of two wins.
 import { z } from "zod";
 import { NotStructuralError } from "./errors.ts";
 import { toGoPattern } from "./regular-expression.ts";
-import { type FormatCheck, formatOf, patternOf } from "./structural-formats.ts";
 import { orNull, type Place, type StructuralSchema } from "./structural-types.ts";
 
 /** The definition of one check, as far as scalars need it. */
@@ -75,9 +74,95 @@ export function literalSchema(def: { readonly values: readonly unknown[] }, plac
 
 function oneOfValues(values: readonly unknown[], { path }: Place): StructuralSchema {
   const types = new Set(values.map((value) => (Number.isInteger(value) ? "integer" : typeof value)));
-  // The API server takes the fraction off a value before it holds it against a whole one: 1.25 would pass for 1 of 1 and 2.5.
+  // The API server truncates a value before it compares it with an integer: 1.25 would match 1 in an enum of 1 and 2.5.
   const [type] = types;
   if (types.size !== 1 || (type !== "string" && type !== "integer" && type !== "number" && type !== "boolean"))
     throw new NotStructuralError(path, `a choice among ${[...types].join(" and ")}`, "let all the values be of one type");
   return { type, enum: [...values] };
+}
+
+// String formats. The API server supports some by name, but accepts more than zod does: "/etc/passwd" is a
+// uri there, and any 32 hexadecimal digits are a uuid. A pattern enforces the rest, or the format is rejected here.
+
+/** The check of a format, with its options. */
+export interface FormatCheck {
+  readonly format?: string | undefined;
+  readonly pattern?: RegExp | undefined;
+  /** Of a URL. */
+  readonly protocol?: RegExp;
+  /** Of a URL. */
+  readonly hostname?: RegExp;
+  /** Of a URL: whether zod rewrites it. */
+  readonly normalize?: boolean;
+  /** Of a time: the number of fractional digits. */
+  readonly precision?: number | null;
+  /** Of a time: whether the zone is optional. */
+  readonly local?: boolean;
+}
+
+/** Formats that the API server supports under these names. All others become patterns. */
+const formats: Readonly<Record<string, string>> = {
+  datetime: "date-time",
+  date: "date",
+  uuid: "uuid",
+  guid: "uuid",
+  ipv4: "ipv4",
+  ipv6: "ipv6",
+  url: "uri",
+  hostname: "hostname",
+};
+
+/** Formats whose pattern is stricter than the name: dashes and version. */
+const stricterHere: ReadonlySet<string> = new Set(["uuid", "guid"]);
+
+/**
+ * The API server does not look at the type of a list where it knows the format of a string (seen on 1.32 and 1.37): [] would pass
+ * for a time. No list is both longer than none and not longer, and strings are not counted.
+ */
+export const noList = { minItems: 1, maxItems: 0 } as const;
+
+/** The API server's name of the format, if it has one. */
+export function formatOf(checks: readonly FormatCheck[], { path }: Place): string | undefined {
+  const [format, ...others] = new Set(checks.flatMap((check) => formats[check.format ?? ""] ?? []));
+  if (others.length > 0)
+    throw new NotStructuralError(path, `a string of the formats ${[format, ...others].join(" and ")}`, "choose one of them");
+  return format;
+}
+
+/** Formats that zod checks by code in addition to the pattern. */
+const wholePatterns: Readonly<Record<string, RegExp>> = { base64: z.regexes.base64, base64url: z.regexes.base64url };
+
+/** The pattern that is required in addition to the format. */
+export function patternOf(check: FormatCheck, { path }: Place): readonly string[] {
+  const { format = "" } = check;
+  const pattern = wholePatterns[format] ?? check.pattern;
+  if (format === "url") return [schemePattern(check, path)];
+  if (format === "datetime" && ((check.precision ?? undefined) !== undefined || check.local === true))
+    throw new NotStructuralError(path, "a time with a precision of its own, or without a zone", "use .regex() on a z.string()");
+  if (formats[format] !== undefined && !stricterHere.has(format)) return [];
+  if (pattern === undefined)
+    throw new NotStructuralError(path, `the string format ${format}`, "use .regex() with a pattern that says the same");
+  return [toGoPattern(pattern, path)];
+}
+
+/** A scheme between both ends of a pattern: letters, and groups without groups in them. An `|` outside of a group would split the ends. */
+const wholeScheme = /^\^((?:\((?:\?:)?[^()^$\\]+\)|[^()|^$\\])+)\$$/;
+
+/** The pattern of a URL's scheme. Case-insensitive, as in a URL parser. */
+function schemePattern({ protocol, hostname, normalize }: FormatCheck, path: string): string {
+  if (hostname !== undefined)
+    throw new NotStructuralError(
+      path,
+      "a URL with demands on its host (z.httpUrl(), hostname)",
+      "use z.url({ protocol: /^https?$/ }), and .regex() for more",
+    );
+  if (normalize === true)
+    throw new NotStructuralError(path, "code that changes the value (normalize)", "take the URL as it is written");
+  if (protocol === undefined) return "^[A-Za-z][A-Za-z0-9+.-]*:";
+  const scheme = wholeScheme.exec(protocol.source)?.[1];
+  if (scheme === undefined)
+    throw new NotStructuralError(path, `the protocol /${protocol.source}/`, "write it from end to end: /^(https|ftp)$/");
+  // zod requires slashes for these two schemes only.
+  const slashes = protocol.source === z.regexes.httpProtocol.source ? "//" : "";
+  return toGoPattern(new RegExp(`^${scheme}:${slashes}`, "i"), path);
 }

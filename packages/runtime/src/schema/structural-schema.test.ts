@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { keyedList } from "./fields.ts";
-import { exactlyOneOf, rule } from "./rules.ts";
-import { noList } from "./structural-formats.ts";
+import { exactlyOneOf, keyedList, rule } from "./fields.ts";
+import { noList } from "./structural-scalars.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import type { StructuralSchema } from "./structural-types.ts";
 
@@ -49,7 +48,7 @@ const cases: readonly Case[] = [
     crd: { type: "number", minimum: 1, exclusiveMinimum: true, maximum: 10, exclusiveMaximum: true },
   },
   {
-    name: "a bound beyond those of the type says nothing",
+    name: "a bound beyond those of the type is dropped",
     schema: z
       .uint32()
       .min(-1)
@@ -67,7 +66,7 @@ const cases: readonly Case[] = [
   { name: "a choice of fractions", schema: z.literal([0.5, 1.5]), crd: { type: "number", enum: [0.5, 1.5] } },
   { name: "no choice at all", schema: z.literal(true), crd: { type: "boolean", enum: [true] } },
   { name: "whatever it is", schema: z.any(), crd: { "x-kubernetes-preserve-unknown-fields": true } },
-  { name: "a value that nobody changes here", schema: z.string().readonly(), crd: { type: "string" } },
+  { name: "a readonly value", schema: z.string().readonly(), crd: { type: "string" } },
   { name: "a default that is checked, too", schema: z.string().prefault("x"), crd: { type: "string", default: "x" } },
   {
     name: "a field that may be missing no more",
@@ -75,7 +74,7 @@ const cases: readonly Case[] = [
     crd: { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
   },
   {
-    name: "words that a CRD does not know are left out",
+    name: "keywords that a CRD does not have are left out",
     schema: z.string().meta({ title: "t", id: "i" }),
     crd: { type: "string", title: "t" },
   },
@@ -108,7 +107,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: "an exclusive one is a rule alone: the keyword would refuse the whole number next to it",
+    name: "an exclusive one is a rule alone: the keyword would reject the next integer",
     schema: z.number().gt(-0.5).lt(1.5),
     crd: {
       type: "number",
@@ -137,7 +136,7 @@ const cases: readonly Case[] = [
     crd: { type: "string", format: "date-time", ...noList },
   },
   {
-    name: "a format that somebody names",
+    name: "an explicit format",
     schema: z.string().meta({ format: "byte" }),
     crd: { type: "string", format: "byte", minItems: 1, maxItems: 0 },
   },
@@ -172,7 +171,7 @@ const cases: readonly Case[] = [
     crd: { type: "object", additionalProperties: int64 },
   },
   {
-    name: "demands on keys become rules",
+    name: "constraints on keys become rules",
     schema: z.record(
       z
         .string()
@@ -272,7 +271,7 @@ const cases: readonly Case[] = [
     crd: { type: "string", format: "uri", ...noList, pattern: "(?i)^https:" },
   },
   {
-    name: "a URL of one of two schemes, which zod wants to see whole",
+    name: "a URL with the scheme http or https",
     schema: z.url({ protocol: /^https?$/ }),
     crd: { type: "string", format: "uri", ...noList, pattern: "(?i)^https?://" },
   },
@@ -318,7 +317,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: "exactlyOneOf escapes names that are none in CEL",
+    name: "exactlyOneOf escapes names that are not identifiers in CEL",
     schema: exactlyOneOf(z.object({ "a-b": z.boolean().optional(), in: z.boolean().optional() }), "a-b", "in"),
     crd: {
       type: "object",
@@ -333,7 +332,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what zod says and a CRD can say too", () => {
+describe("structuralSchema translates", () => {
   it.each([
     { format: "date", schema: z.iso.date() },
     { format: "date-time", schema: z.iso.datetime() },

@@ -1,9 +1,20 @@
-// For tests: one kind that uses every word the schema language has, so that the API server judges all of them.
+// For tests: one kind that uses every feature of the schema language, to check all of them on an API server.
 import { z } from "zod";
-import type { PodTemplateSpec } from "../objects/kinds/core/pod.ts";
+import type { PodTemplateSpec } from "../objects/kinds/pod.ts";
 import { defineResource } from "./define-resource.ts";
-import { duration, keyedList, labelSelector, mapOf, preserveUnknown, quantity, setOf, stringMap } from "./fields.ts";
-import { exactlyOneOf, immutable, rule } from "./rules.ts";
+import {
+  duration,
+  exactlyOneOf,
+  immutable,
+  keyedList,
+  labelSelector,
+  mapOf,
+  preserveUnknown,
+  quantity,
+  rule,
+  setOf,
+  stringMap,
+} from "./fields.ts";
 
 const numbers = z
   .object({

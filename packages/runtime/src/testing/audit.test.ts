@@ -1,52 +1,57 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Deployment } from "../objects/kinds/apps.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
-import { type Grant, may } from "../schema/access.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { Deployment } from "../objects/kinds/workloads.ts";
+import { allow, type Grant } from "../schema/permissions.ts";
 import { auditOf } from "./audit.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "./loopback.ts";
 
 const user = "system:serviceaccount:home:gordon";
 const pods = { resource: "pods" };
 
-/** One line of the log. */
+/** One event of the audit log. */
 const did = (verb: string, objectRef: object | undefined, { code = 200, username = user } = {}) => ({
   ...{ verb, user: { username }, responseStatus: { code } },
   ...(objectRef && { objectRef }),
 });
 
 const cases = [
-  { name: "what was done was used", log: [did("list", pods)], grants: [may(Pod, "list")], unused: [] },
-  { name: "what was never done was not", log: [did("list", pods)], grants: [may(Pod, "list", "get")], unused: ["get pods"] },
+  { name: "a permission that was used is not reported", log: [did("list", pods)], grants: [allow(Pod, "list")], unused: [] },
   {
-    name: "another group is another resource",
+    name: "a permission that was never used is reported",
+    log: [did("list", pods)],
+    grants: [allow(Pod, "list", "get")],
+    unused: ["get pods"],
+  },
+  {
+    name: "the same resource in another API group does not count",
     log: [did("list", { resource: "deployments", apiGroup: "extensions" })],
-    grants: [may(Deployment, "list")],
+    grants: [allow(Deployment, "list")],
     unused: ["list deployments of apps"],
   },
   {
-    name: "a subresource is another door",
+    name: "a subresource does not count as its resource",
     log: [did("patch", { ...pods, subresource: "resize" })],
-    grants: [may(Pod, "patch"), may(Pod, "patch", { subresource: "resize" })],
+    grants: [allow(Pod, "patch"), allow(Pod, "patch", { subresource: "resize" })],
     unused: ["patch pods"],
   },
   {
-    name: "an apply that creates takes both rights",
+    name: "an apply that creates uses patch and create",
     log: [did("patch", pods, { code: 201 })],
-    grants: [may(Pod, "patch", "create")],
+    grants: [allow(Pod, "patch", "create")],
     unused: [],
   },
   {
-    name: "an apply that changes takes one",
+    name: "an apply that updates uses patch only",
     log: [did("patch", pods)],
-    grants: [may(Pod, "patch", "create")],
+    grants: [allow(Pod, "patch", "create")],
     unused: ["create pods"],
   },
   {
-    name: "what others do is their business",
+    name: "requests of other users do not count",
     log: [did("list", pods, { username: `${user}-2` }), did("get", undefined)],
-    grants: [may(Pod, "list")],
+    grants: [allow(Pod, "list")],
     unused: ["list pods"],
   },
 ];
@@ -55,7 +60,7 @@ it.each(cases)("$name", async ({ log, grants, unused }) => {
   expect(await audited(log, grants)).toEqual({ unused, refused: [] });
 });
 
-it("what was refused is told", async () => {
+it("a rejected request is reported", async () => {
   const log = [did("delete", pods, { code: 403 }), did("list", pods)];
   expect((await audited(log, [])).refused).toEqual(["delete pods"]);
 });
@@ -63,7 +68,7 @@ it("what was refused is told", async () => {
 async function audited(log: readonly object[], grants: readonly Grant[]) {
   await using folder = await temporaryFolder();
   const auditLog = join(folder.path, "audit.log");
-  const half = JSON.stringify(did("get", pods)).slice(0, 60); // being written just now
+  const half = JSON.stringify(did("get", pods)).slice(0, 60); // a line that is still being written
   await writeFile(auditLog, [...log.map((line) => JSON.stringify(line)), half].join("\n"));
   return await auditOf({ auditLog, user, grants });
 }

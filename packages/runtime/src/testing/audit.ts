@@ -1,21 +1,21 @@
-// What somebody really did, by the audit log of a real API server, beside what they may do: the difference is what they could do
-// without. Only the server knows: what a program says about itself, its tests or its mocks, is what its author believed.
+// Compares the requests of a user in the audit log of a real API server with the user's RBAC permissions, to find permissions
+// that are not needed. The audit log shows what was requested; a program's own tests and mocks show only what its author expected.
 import { readFile } from "node:fs/promises";
-import { type Grant, resourceName } from "../schema/access.ts";
+import { type Grant, resourceName } from "../schema/permissions.ts";
 
 export interface Audited {
-  /** Rights that were given and never used: "patch pods/resize", "list deployments of apps". */
+  /** Permissions that were granted and never used: "patch pods/resize", "list deployments of apps". */
   readonly unused: readonly string[];
-  /** What was asked for and not allowed. */
+  /** Requests that were rejected with 403. */
   readonly refused: readonly string[];
 }
 
 export interface AuditOptions {
-  /** The file: one line of JSON per request. */
+  /** Path of the audit log: one JSON object per line. */
   readonly auditLog: string | undefined;
   /** "system:serviceaccount:home:gordon-operator" */
   readonly user: string;
-  /** What the user may do. */
+  /** The user's permissions. */
   readonly grants: readonly Grant[];
 }
 
@@ -29,7 +29,7 @@ interface AuditEvent {
 export async function auditOf({ auditLog, user, grants }: AuditOptions): Promise<Audited> {
   if (auditLog === undefined)
     throw new TypeError("auditLog: expected the log of a cluster that was started with `audit`, found none");
-  const lines = (await readFile(auditLog, "utf8")).split("\n").slice(0, -1); // the last may not be whole yet
+  const lines = (await readFile(auditLog, "utf8")).split("\n").slice(0, -1); // the last line may be incomplete
   const events = lines.filter((line) => line.includes(user)).map((line) => JSON.parse(line) as AuditEvent);
   const theirs = events.filter((event) => event.user.username === user);
   const used = new Set(theirs.flatMap(rightsUsed));
@@ -38,9 +38,9 @@ export async function auditOf({ auditLog, user, grants }: AuditOptions): Promise
 }
 
 function rightsUsed({ verb, objectRef, responseStatus }: AuditEvent): readonly string[] {
-  if (objectRef === undefined) return []; // discovery, which everybody may
+  if (objectRef === undefined) return []; // discovery, which every user may request
   const { resource, subresource, apiGroup = "" } = objectRef;
-  // An apply that finds nothing creates, for which the server asks RBAC a second time; the log has one line.
+  // An apply that creates the object needs both permissions, but the log has one line.
   const verbs = verb === "patch" && responseStatus?.code === 201 ? ["patch", "create"] : [verb];
   return verbs.map((each) => right(each, subresource === undefined ? resource : `${resource}/${subresource}`, apiGroup));
 }

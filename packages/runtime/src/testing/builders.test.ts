@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { Namespace } from "../objects/kinds/core/namespace.ts";
+import { ConfigMap, Namespace } from "../objects/kinds/core.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { aDeployment, aNode, anObject, aPod } from "./builders.ts";
 
 describe("builders", () => {
-  it("make objects as the API server would have stored them", () => {
+  it("create objects as the API server would store them", () => {
     expect(anObject(ConfigMap, { data: { a: "1" } })).toEqual({
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -22,7 +21,7 @@ describe("builders", () => {
     });
   });
 
-  it("fill in the defaults of a kind of ours, and leave alone what is not valid", () => {
+  it("apply the defaults of a custom resource, and leave invalid values unchanged", () => {
     const spec = z.object({ size: z.int(), color: z.enum(["red", "blue"]).default("red") });
     const Ball = defineResource({ group: "example.com", version: "v1", kind: "Ball", spec });
     expect(anObject(Ball, { spec: { size: 3 } }).spec).toEqual({ size: 3, color: "red" });
@@ -30,22 +29,22 @@ describe("builders", () => {
     expect(anObject(Ball)).not.toHaveProperty("spec");
   });
 
-  it("give no namespace to what has none", () => expect(anObject(Namespace).metadata).not.toHaveProperty("namespace"));
+  it("set no namespace for cluster-scoped kinds", () => expect(anObject(Namespace).metadata).not.toHaveProperty("namespace"));
 
-  it("lay what is given over the default, object by object, and replace lists", () => {
+  it("merge the given fields into the default object, and replace lists", () => {
     const pod = aPod({ metadata: { name: "hungry" }, status: { phase: "Failed", containerStatuses: [] } });
     expect(pod.metadata).toMatchObject({ name: "hungry", namespace: "default" });
     expect(pod.status).toMatchObject({ phase: "Failed", qosClass: "Burstable", containerStatuses: [] });
     expect(pod.spec.containers[0]?.resources?.limits).toEqual({ memory: "384Mi" });
   });
 
-  it("make the same object each time, and another identity for another name", () => {
+  it("create the same object each time, and another UID for another name", () => {
     expect(aPod()).toEqual(aPod());
     expect(aPod({ metadata: { name: "other" } }).metadata.uid).not.toBe(aPod().metadata.uid);
     expect(aDeployment().metadata.uid).not.toBe(aPod().metadata.uid);
   });
 
-  it("agree with each other", () => {
+  it("create objects that match each other", () => {
     expect(aPod().spec.nodeName).toBe(aNode().metadata.name);
     expect(aDeployment().spec.template.metadata?.labels).toEqual(aDeployment().spec.selector.matchLabels);
   });

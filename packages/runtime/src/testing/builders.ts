@@ -1,31 +1,30 @@
-// Objects for tests, as the API server would have stored them: valid, with an identity, and dull. A row of a table then
-// shows only what matters to it:
+// Objects for tests as the API server would store them: valid, with a UID, and with defaults. A test case states only the fields
+// that matter to it:
 //
 //     aPod({ metadata: { name: "hungry" }, status: { phase: "Failed" } })
 //
-// What is given is laid over the default, object by object; lists replace. The same input makes the same object, UID and
-// all, so that expectations can be written down.
+// The given fields are merged into the default object; lists are replaced. The same input creates the same object, including its
+// UID, so that tests can compare whole objects.
 import { createHash } from "node:crypto";
 import { isRecord } from "../objects/diff.ts";
-import { Deployment } from "../objects/kinds/apps.ts";
-import { Node } from "../objects/kinds/core/node.ts";
-import { Pod } from "../objects/kinds/core/pod.ts";
+import { Node } from "../objects/kinds/core.ts";
+import { Pod } from "../objects/kinds/pod.ts";
+import { Deployment } from "../objects/kinds/workloads.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, type Stored } from "../objects/object.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
 
-/** Some of a value, at any depth. Lists are given whole. */
+/** A partial value, at any depth. Lists are complete. */
 export type DeepPartial<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** When everything in these tests was made. */
 const creationTimestamp = "2026-01-01T00:00:00Z";
 
 /**
- * An object of any kind, named "example" in the namespace "default" unless told otherwise. Of a kind of `defineResource` the
- * spec has its defaults, as it would have in a cluster.
+ * Creates an object of any kind, by default named "example" in the namespace "default". For a kind of `defineResource`, the spec
+ * has its defaults, as in a cluster.
  */
 export function anObject<T extends KubernetesObject>(kind: Kind<T>, ...given: readonly DeepPartial<NoInfer<T>>[]): Stored<T> {
   const { metadata, ...rest } = given.reduce<Json>((under, over) => overlay(under, over as Json), {});
@@ -37,16 +36,16 @@ export function anObject<T extends KubernetesObject>(kind: Kind<T>, ...given: re
     metadata: { ...identity, ...named },
     ...rest,
     ...defaulted(kind, rest.spec),
-  } as unknown as Stored<T>;
+  } as Stored<T>;
 }
 
-/** What is not valid is left as it is: a test may want it so. */
+/** Leaves an invalid spec unchanged: a test may need it. */
 function defaulted(kind: Kind & Partial<AnyResource>, spec: unknown = {}): Json {
   const parsed = kind.definition?.spec.safeParse(spec);
   return parsed?.success ? { spec: overlay(parsed.data, spec as Json) } : {};
 }
 
-/** A pod that runs and is ready: one container, "main", with 256Mi requested of a limit of 384Mi. */
+/** Creates a running, ready pod with one container, "main": memory request 256Mi, limit 384Mi. */
 export function aPod(given: DeepPartial<Pod> = {}): Stored<Pod> {
   const resources = { requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "384Mi" } };
   const runs: DeepPartial<Pod> = {
@@ -72,7 +71,7 @@ export function aPod(given: DeepPartial<Pod> = {}): Stored<Pod> {
   return anObject(Pod, runs, given);
 }
 
-/** A node that is ready, with 4 CPUs and 8Gi. */
+/** Creates a ready node with 4 CPUs and 8Gi of memory. */
 export function aNode(given: DeepPartial<Node> = {}): Stored<Node> {
   const room = { cpu: "4", memory: "8Gi", pods: "110" };
   const ready = { type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: creationTimestamp } as const;
@@ -83,7 +82,7 @@ export function aNode(given: DeepPartial<Node> = {}): Stored<Node> {
   );
 }
 
-/** A Deployment of three pods, all of them available, whose rollout has ended. */
+/** Creates a Deployment with three available pods and a completed rollout. */
 export function aDeployment(given: DeepPartial<Deployment> = {}): Stored<Deployment> {
   const labels = { "app.kubernetes.io/name": "example" };
   const replicas = 3;

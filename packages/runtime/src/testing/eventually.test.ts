@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../concurrency/manual-clock.ts";
-import { eventually, NeverHeldError } from "./eventually.ts";
+import { EventuallyTimeoutError, eventually } from "./eventually.ts";
 
 describe("eventually", () => {
-  it("returns what it saw once it holds, and lets manual time pass meanwhile", async () => {
+  it("returns the value once the condition holds, and advances a manual clock meanwhile", async () => {
     const clock = manualClock();
     let phase = "Pending";
     clock.after(5_000, () => {
@@ -18,7 +18,7 @@ describe("eventually", () => {
     expect(clock.monotonic()).toBe(5_000);
   });
 
-  it("takes an error for not yet", async () => {
+  it("treats an error as not yet", async () => {
     const clock = manualClock();
     const read = async () => {
       if (clock.monotonic() < 100) throw new Error("not found");
@@ -27,7 +27,7 @@ describe("eventually", () => {
     expect(await eventually(read, () => true, { clock })).toBe("here");
   });
 
-  it("says what it saw last when time is over", async () => {
+  it("reports the last value on timeout", async () => {
     const failure = eventually(
       () => ({ replicas: 2n }),
       ({ replicas }) => replicas === 3n,
@@ -40,25 +40,25 @@ describe("eventually", () => {
     });
   });
 
-  it("keeps the error of the last look as its cause", async () => {
+  it("reports the error of the last read as the cause", async () => {
     const cause = new Error("connection refused");
     const failure = eventually(
       () => Promise.reject(cause),
       () => true,
       { clock: manualClock(), timeoutMs: 1 },
     );
-    await expect(failure).rejects.toBeInstanceOf(NeverHeldError);
+    await expect(failure).rejects.toBeInstanceOf(EventuallyTimeoutError);
     await expect(failure).rejects.toMatchObject({ cause });
   });
 
-  it("ends with its signal", async () => {
+  it("ends when its signal aborts", async () => {
     const stop = new AbortController();
     const waiting = eventually(() => false, Boolean, { signal: stop.signal });
     stop.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
   });
 
-  it("works on the system's clock", async () => {
+  it("works with the system clock", async () => {
     let looks = 0;
     expect(
       await eventually(

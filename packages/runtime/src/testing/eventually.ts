@@ -1,24 +1,24 @@
-// Waiting for the state of the world, the one honest assertion about a system that converges.
+// Waits for a condition, the assertion to use for a system that converges.
 import type { Clock } from "../concurrency/environment.ts";
 import type { ManualClock } from "../concurrency/manual-clock.ts";
 import { systemClock } from "../concurrency/system-environment.ts";
 
 export interface EventuallyOptions {
-  /** How long to wait, on the clock. It costs only tests that fail, so be generous. @default 60000 */
+  /** Maximum wait in milliseconds of the clock. Only failing tests wait that long, so be generous. @default 60000 */
   readonly timeoutMs?: number;
-  /** Time between two looks. @default 50 */
+  /** Milliseconds between two reads. @default 50 */
   readonly everyMs?: number;
-  /** A manual clock is advanced while waiting, so time passes for whatever is being waited for. @default the system's */
+  /** A manual clock is advanced while waiting. @default the system clock */
   readonly clock?: Clock;
   /** Ends the wait early. */
   readonly signal?: AbortSignal;
 }
 
-/** The world did not come to hold what was waited for. */
-export class NeverHeldError extends Error {
+/** The condition did not hold in time. */
+export class EventuallyTimeoutError extends Error {
   readonly code = "NEVER_HELD";
-  override readonly name = "NeverHeldError";
-  /** What the last look saw; undefined if the last look threw (then `cause` says what). */
+  override readonly name = "EventuallyTimeoutError";
+  /** The last value that was read; undefined if the last read threw (see `cause`). */
   readonly lastSeen: unknown;
 
   constructor(timeoutMs: number, last: Look<unknown>) {
@@ -29,8 +29,8 @@ export class NeverHeldError extends Error {
 }
 
 /**
- * Reads again and again until what was read holds, and returns it. A read that throws counts as "not yet": an object
- * that is still to be created answers with an error, too.
+ * Reads repeatedly until the value satisfies the condition, and returns the value. A read that throws counts as "not yet": an
+ * object that does not exist yet causes an error, too.
  *
  *     const pod = await eventually(() => client.find(Pod, ref), (pod) => pod?.status?.phase === "Running");
  */
@@ -45,7 +45,7 @@ export async function eventually<T>(
     signal?.throwIfAborted();
     const look = await lookOnce(read, holds);
     if (!look.threw && look.holds) return look.value;
-    if (clock.monotonic() >= until) throw new NeverHeldError(timeoutMs, look);
+    if (clock.monotonic() >= until) throw new EventuallyTimeoutError(timeoutMs, look);
     await (isManual(clock) ? clock.advance(everyMs) : clock.sleep(everyMs, signal));
   }
 }
@@ -67,7 +67,7 @@ function isManual(clock: Clock): clock is ManualClock {
   return "advance" in clock;
 }
 
-/** Enough of a value to understand a failure by, and no more: whole objects would bury it. */
+/** Limits the length: a large object would hide the rest of the message. */
 function describe(value: unknown): string {
   const json = JSON.stringify(value, (_key, inner) => (typeof inner === "bigint" ? `${inner}` : inner)) ?? String(value);
   return json.length > 2_000 ? `${json.slice(0, 2_000)}…` : json;

@@ -1,22 +1,22 @@
-// The proxy's own test, and with it the client's worst days.
+// Tests the proxy, and how the client handles its faults.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import type { WatchEvent } from "../client/client.ts";
 import { loadConfig } from "../client/config/load.ts";
-import { clientFor } from "../client/connect.ts";
+import { createClient } from "../client/create-client.ts";
 import * as errors from "../client/errors.ts";
 import { undiciTransport } from "../client/transport/undici-transport.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
-import { quick } from "./cluster-client.ts";
-import type { Fault } from "./fault.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { quick } from "./cluster-world.ts";
+import type { Fault } from "./fault-proxy.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 
-/** A cluster, a proxy in front of it, and a client that goes through the proxy. */
+/** A cluster, a proxy in front of it, and a client that connects through the proxy. */
 async function world() {
   const cluster = await testCluster();
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
-  const client = clientFor(proxy.config, quick);
+  const client = createClient({ config: proxy.config, ...quick });
   const namespace = cluster.defaultNamespace;
   const watch = (options = {}) =>
     client.watch(ConfigMap, { namespace, fieldSelector: "metadata.name!=kube-root-ca.crt", sendInitialEvents: true, ...options });
@@ -41,7 +41,7 @@ const failure = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-/** Spoils the first request only. */
+/** Injects the fault into the first request only. */
 const once = (fault: Fault) => {
   let left = 1;
   return () => (left-- > 0 ? fault : undefined);
@@ -51,14 +51,14 @@ describe("a write", () => {
   it.each([
     { fault: { kind: "reset" } as const, arrives: false },
     { fault: { kind: "lose" } as const, arrives: true },
-  ])("whose connection breaks ($fault.kind) is of unknown outcome, and the world tells", async ({ fault, arrives }) => {
+  ])("whose connection breaks ($fault.kind) has an unknown outcome, which a read resolves", async ({ fault, arrives }) => {
     await using it = await world();
     it.proxy.plan = once(fault);
     expect(await failure(it.client.create(ConfigMap, it.object))).toMatchObject({ code: "TRANSPORT_FAILED", outcome: "unknown" });
     expect((await it.client.find(ConfigMap, it.ref)) !== undefined).toBe(arrives);
   });
 
-  it("into silence times out, of unknown outcome", async () => {
+  it("without a response times out with an unknown outcome", async () => {
     await using it = await world();
     it.proxy.plan = once({ kind: "silence" });
     expect(await failure(it.client.create(ConfigMap, it.object, { timeoutMs: 200 }))).toMatchObject({
@@ -68,14 +68,14 @@ describe("a write", () => {
     await it.client.create(ConfigMap, it.object);
   });
 
-  it("to a busy server is repeated when it asks", async () => {
+  it("is retried after 429 with Retry-After", async () => {
     await using it = await world();
     it.proxy.plan = once({ kind: "answer", status: 429, retryAfterSeconds: 1 });
     await it.client.create(ConfigMap, it.object);
     expect(it.proxy.requests).toBe(2);
   });
 
-  it("to a broken server is not repeated", async () => {
+  it("is not retried after 500", async () => {
     await using it = await world();
     it.proxy.plan = once({ kind: "answer", status: 500 });
     expect(await failure(it.client.create(ConfigMap, it.object))).toBeInstanceOf(errors.InternalError);
@@ -129,11 +129,11 @@ describe("a watch", () => {
 
   it.each([
     {
-      name: "half an event and a polite end",
+      name: "half an event and a regular end",
       fault: { kind: "watch", afterEvents: 1, ending: "truncate" } as const,
       seen: ["ADDED"],
     },
-    { name: "a chunk that promises more than comes", fault: { kind: "truncate", afterBytes: 50 } as const, seen: [] },
+    { name: "a chunk shorter than announced", fault: { kind: "truncate", afterBytes: 50 } as const, seen: [] },
   ])("that ends in $name is broken", async ({ fault, seen }) => {
     await using it = await world();
     await it.client.create(ConfigMap, it.object);
@@ -143,7 +143,7 @@ describe("a watch", () => {
     expect(result.end).toBeInstanceOf(errors.BrokenStreamError);
   });
 
-  it("may see everything twice", async () => {
+  it("can receive every event twice", async () => {
     await using it = await world();
     await it.client.create(ConfigMap, it.object);
     it.proxy.plan = () => ({ kind: "duplicate" });
@@ -151,7 +151,7 @@ describe("a watch", () => {
     expect(seen.slice(0, 4)).toEqual(["ADDED", "ADDED", "BOOKMARK", "BOOKMARK"]);
   });
 
-  it("breaks when all connections are cut, goes silent when they freeze, and both times the next one works", async () => {
+  it("breaks when all connections are reset, times out when they freeze, and can be restarted both times", async () => {
     await using it = await world();
     await it.client.create(ConfigMap, it.object);
     expect((await run(it.watch(), () => it.proxy.cut())).end).toBeInstanceOf(errors.BrokenStreamError);

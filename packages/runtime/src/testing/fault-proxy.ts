@@ -1,32 +1,31 @@
-// A proxy that has bad days on request. It stands between a client and a real API server: plain HTTP/1.1 on loopback in
-// front, so that it can see and spoil single answers and events; behind it any Transport, so it brings its own
-// credentials and the client needs none.
+// A proxy that injects faults between a client and a real API server. It listens with plain HTTP/1.1 on loopback, so that it can
+// modify single responses and events, and forwards to any Transport, which has its own credentials; the client needs none.
 //
 //     await using proxy = await startFaultProxy(undiciTransport(config, { environment }), { clock });
 //     proxy.plan = ({ watch }) => (watch ? { kind: "watch", afterEvents: 3, ending: "reset" } : undefined);
-//     const client = clientFor(proxy.config, { environment });
+//     const client = createClient({ config: proxy.config, environment });
 //
-// Faults below HTTP, of connections with TLS and HTTP/2, are the trade of tcp-proxy.ts.
+// For faults below HTTP, in connections with TLS and HTTP/2, use startTcpProxy (loopback.ts).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { ConnectionConfig } from "../client/config/config.ts";
 import type { Method, Transport } from "../client/transport/transport.ts";
+import { LineSplitter } from "../client/watch.ts";
 import type { Clock } from "../concurrency/environment.ts";
-import type { Fault, FaultPlan, ProxiedRequest } from "./fault.ts";
-import { spoil } from "./spoiled-watch.ts";
+import { parseTarget, readBody } from "../http/requests.ts";
 
 export interface FaultProxy extends AsyncDisposable {
   /** "http://127.0.0.1:PORT" */
   readonly url: string;
-  /** For a client that goes through the proxy. */
+  /** Config for a client that connects through the proxy. */
   readonly config: ConnectionConfig;
-  /** Decides about each request; may be changed at any time. @default no faults */
+  /** Selects the fault for each request; can be replaced at any time. @default no faults */
   plan: FaultPlan;
-  /** How many requests came. */
+  /** Number of requests received. */
   readonly requests: number;
   /** Resets every connection that is open now. */
   cut(): void;
-  /** Every connection that is open now goes silent for ever: the peer has lost power. New ones work. */
+  /** Stops all traffic on every connection that is open now, without closing it, like a peer that lost power. New ones work. */
   freeze(): void;
   close(): Promise<void>;
 }
@@ -45,7 +44,9 @@ export async function startFaultProxy(
   let requests = 0;
   const server = createServer((incoming, answer) => {
     requests += 1;
-    const request = describe(incoming, requests);
+    const url = parseTarget(incoming.url);
+    if (url === undefined) return void answer.writeHead(400).end();
+    const request = describe(incoming, url, requests);
     const fault: Fault | undefined = frozen.has(incoming.socket) ? { kind: "silence" } : proxy.plan(request);
     const relay = new Relay({ transport, clock, request, incoming, answer, fault, isFrozen: () => frozen.has(incoming.socket) });
     relay.run().catch(() => incoming.socket.destroy());
@@ -80,10 +81,12 @@ export async function startFaultProxy(
   return proxy;
 }
 
-function describe({ method = "GET", url = "/" }: IncomingMessage, number: number): ProxiedRequest {
-  const { pathname, searchParams } = new URL(url, "http://proxy");
+function describe({ method = "GET" }: IncomingMessage, { pathname, searchParams }: URL, number: number): ProxiedRequest {
   return { number, method, path: pathname, query: searchParams, watch: searchParams.get("watch") === "true" };
 }
+
+/** More than any API server accepts. */
+const maxBodyBytes = 16 * 1024 * 1024;
 
 interface Passage {
   readonly transport: Transport;
@@ -95,7 +98,7 @@ interface Passage {
   isFrozen(): boolean;
 }
 
-/** One request on its way there and back. */
+/** Forwards one request and its response. */
 class Relay {
   readonly #passage: Passage;
 
@@ -105,7 +108,7 @@ class Relay {
 
   async run(): Promise<void> {
     const { fault, clock, incoming } = this.#passage;
-    const body = await bodyOf(incoming);
+    const body = (await readBody(incoming, maxBodyBytes)).toString("utf8");
     if (fault?.kind === "silence") return;
     if (fault?.kind === "reset") return this.#reset();
     if (fault?.kind === "answer") return this.#answerInstead(fault);
@@ -136,7 +139,7 @@ class Relay {
     answer.flushHeaders();
     if (typeof found === "string") return this.#end(found);
     for await (const piece of spoil(found, fault)) {
-      if (this.#passage.isFrozen() || piece === "silence") return; // the connection stays, and says nothing more
+      if (this.#passage.isFrozen() || piece === "silence") return; // the connection stays open without further data
       if (piece === "reset") return this.#resetAfterArrival();
       if (piece === "cut") return this.#cut("");
       answer.write(piece);
@@ -151,7 +154,7 @@ class Relay {
     else answer.end(text);
   }
 
-  /** The beginning of a chunk that promises more than it gives, and then the end of the connection. */
+  /** Writes the start of a chunk that is shorter than announced, then closes the connection. */
   #cut(text: string): void {
     const { answer, incoming } = this.#passage;
     answer.flushHeaders();
@@ -163,7 +166,7 @@ class Relay {
     this.#passage.answer.writeHead(status, headers).end(body);
   }
 
-  /** A reset overtakes what was written before it, in our buffers and in those of the other side. */
+  /** Waits first: a reset discards data that is still in the buffers of either side. */
   async #resetAfterArrival(): Promise<void> {
     await this.#passage.clock.sleep(50);
     this.#reset();
@@ -179,8 +182,109 @@ function contentTypeOf({ headers }: IncomingMessage): Record<string, string> {
   return type === undefined ? {} : { "content-type": type };
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+/** The request that a plan selects a fault for. */
+export interface ProxiedRequest {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly watch: boolean;
+}
+
+/** A fault that the proxy injects into a request. */
+export type Fault =
+  /** The connection is reset before the server sees anything. */
+  | { readonly kind: "reset" }
+  /** Half-open: the request is dropped, the connection stays open, and no response follows. */
+  | { readonly kind: "silence" }
+  /** The server executes the request; the connection is reset instead of the response. */
+  | { readonly kind: "lose" }
+  /** The request is forwarded after a delay. */
+  | { readonly kind: "delay"; readonly ms: number }
+  /** The proxy responds itself: 429 with retryAfterSeconds, 500, a login page. */
+  | { readonly kind: "answer"; readonly status: number; readonly retryAfterSeconds?: number; readonly body?: string }
+  /** The body is cut after this many bytes; then the connection is closed in the middle of a chunk. */
+  | { readonly kind: "truncate"; readonly afterBytes: number }
+  /** A watch ends after this many events, in the given way. */
+  | { readonly kind: "watch"; readonly afterEvents: number; readonly ending: WatchEnding }
+  /** Events of a watch that contain this text are dropped; the others are forwarded. */
+  | { readonly kind: "swallow"; readonly containing: string }
+  /** Every event of a watch is sent twice. */
+  | { readonly kind: "duplicate" };
+
+export type WatchEnding =
+  | "reset"
+  | "silence"
+  /** Half of the next event, then a regular end. */
+  | "truncate"
+  /** An ERROR event with code 410: the resource version is too old. */
+  | "expire"
+  /** A regular end, but early. */
+  | "close";
+
+export type FaultPlan = (request: ProxiedRequest) => Fault | undefined;
+
+const expired = JSON.stringify({
+  type: "ERROR",
+  object: {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "too old resource version (a fault of the test)",
+    reason: "Expired",
+    code: 410,
+  },
+});
+
+/** Data to write, or an action on the connection ("cut" closes it in the middle of a chunk). */
+export type Piece = Uint8Array | string | "reset" | "silence" | "cut";
+
+/** Applies a fault to the body of a response. */
+export async function* spoil(body: AsyncIterable<Uint8Array>, fault: Fault | undefined): AsyncGenerator<Piece, void, undefined> {
+  if (fault?.kind === "watch") yield* stopAfter(body, fault);
+  else if (fault?.kind === "duplicate") for await (const line of linesOf(body)) yield `${line}\n${line}\n`;
+  else if (fault?.kind === "swallow") yield* leavingOut(body, fault.containing);
+  else if (fault?.kind === "truncate") yield* firstBytes(body, fault.afterBytes);
+  else yield* body;
+}
+
+async function* stopAfter(
+  body: AsyncIterable<Uint8Array>,
+  { afterEvents, ending }: Extract<Fault, { kind: "watch" }>,
+): AsyncGenerator<Piece, void, undefined> {
+  let left = afterEvents;
+  if (left > 0 || ending === "truncate") {
+    for await (const line of linesOf(body)) {
+      if (left === 0) {
+        yield line.slice(0, line.length / 2);
+        break;
+      }
+      yield `${line}\n`;
+      left -= 1;
+      if (left === 0 && ending !== "truncate") break;
+    }
+  }
+  if (ending === "expire") yield `${expired}\n`;
+  if (ending === "reset" || ending === "silence") yield ending;
+}
+
+async function* firstBytes(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Piece, void, undefined> {
+  let left = bytes;
+  for await (const chunk of body) {
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) break;
+  }
+  yield "cut";
+}
+
+async function* leavingOut(body: AsyncIterable<Uint8Array>, text: string): AsyncGenerator<Piece, void, undefined> {
+  for await (const line of linesOf(body)) if (!line.includes(text)) yield `${line}\n`;
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const lines = new LineSplitter("fault proxy", Number.POSITIVE_INFINITY);
+  for await (const chunk of body) yield* lines.push(chunk);
 }

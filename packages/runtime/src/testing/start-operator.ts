@@ -1,38 +1,46 @@
-// An operator for tests on an API server, as a process of its own would be: its own client, its own caches. It keeps a
-// journal, and it can be killed at any of its writes, which is how promise C1 is tried.
+// Starts an operator in a test as a separate process would run: with its own client and caches. It keeps a journal and can be
+// killed at any of its writes, which tests C1.
 import type { CallFault, Journal, JournalEntry } from "../client/journal.ts";
-import { silentLogger } from "../concurrency/logger.ts";
+import { silentLogger } from "../concurrency/environment.ts";
 import { operator } from "../operator/operator.ts";
 import type { OperatorOptions } from "../operator/options.ts";
+import { type OperatorProgram, runCommandLine } from "../operator/run-operator.ts";
+import { journaledClient, type Reachable } from "./cluster-world.ts";
 import { eventually } from "./eventually.ts";
-import { journaledClient, type Reachable } from "./journaled-client.ts";
 
 export type StartOperatorOptions = Omit<OperatorOptions, "kubeconfig" | "client"> & Reachable;
 
-/** When an operator dies of a write: the server never gets it; the server has it and the answer is lost; the answer was the last thing heard. */
+/** When the operator dies at a write: before the server receives it, after it but without the response, or after the response. */
 export type Moment = "before" | "after" | "answered";
 
 export const moments: readonly Moment[] = ["before", "after", "answered"];
 
 export interface OperatorUnderTest extends AsyncDisposable {
   readonly journal: Journal;
-  /** Resolves when its caches are synced. Rejects if it ends before. */
+  /** Resolves when its caches are synced. Rejects if it stops before. */
   readonly ready: Promise<void>;
-  /** How often it has looked at an object, all of them together. */
+  /** Total number of reconciles. */
   reconciles(): Promise<number>;
-  /** From its nth write on, nothing that it says is heard, and it hears nothing. Resolves when that has come. */
+  /** Cuts the operator off from the API server at its nth write. Resolves when that has happened. */
   dieAt(write: number, when: Moment): Promise<void>;
-  /** Stops it; one that is dead stays so. */
+  /** Stops the operator. One that was killed stays cut off. */
   stop(): Promise<void>;
 }
 
-/** Starts it, without ports, logs or signals unless the options ask for them. Whatever it does ends with `stop`. */
+/** Returns the output of a command line. Rejects with the error that would end the process. */
+export async function outputOf(program: OperatorProgram, ...argv: readonly string[]): Promise<string> {
+  const printed: string[] = [];
+  await runCommandLine(program, { argv, env: {}, print: (text) => printed.push(text) });
+  return printed.join("\n");
+}
+
+/** Starts an operator, by default without ports, logs or signal handlers. `stop` ends everything it started. */
 export async function startOperator(options: StartOperatorOptions): Promise<OperatorUnderTest> {
   const client = await journaledClient(options);
   const ending = new AbortController();
   const program = operator({
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
-    process: { onStop: () => () => {}, onForgotten: () => () => {}, exit: () => {} },
+    process: { onStop: () => () => {}, onUnhandledRejection: () => () => {}, exit: () => {} },
     ...options,
     client,
   });
@@ -45,7 +53,7 @@ export async function startOperator(options: StartOperatorOptions): Promise<Oper
     ending.abort();
     const failed = await running;
     await client.close();
-    if (failed !== undefined && !killed) throw failed.error; // one that was killed does not end in order
+    if (failed !== undefined && !killed) throw failed.error; // a killed operator does not stop cleanly
   };
   const dieAt = (write: number, when: Moment) =>
     silence(client.journal, write, when, () => {
@@ -67,7 +75,7 @@ async function silence(journal: Journal, write: number, when: Moment, then: () =
     return faults[when];
   };
   const last = await promise;
-  // Whoever stopped the operator any earlier would take the write back that the server is to get.
+  // Stopping the operator before the call ends would cancel the write that the server must receive.
   await eventually(
     () => last.error ?? last.status,
     (end) => end !== undefined,
@@ -81,8 +89,8 @@ const faults: Readonly<Record<Moment, CallFault | undefined>> = {
 };
 
 /**
- * Kills operators one after another until the world is as it should be: every write of the way there is one at which somebody died.
- * Answers with how many did.
+ * Kills operators one after another until the cluster has settled, so that an operator dies at every write on the way. Returns the
+ * number of deaths.
  *
  *     const deaths = await killAtEveryWrite({ when: "after", start, settled: eventually(…) });
  */
@@ -95,7 +103,7 @@ export async function killAtEveryWrite(options: {
   const settled = options.settled.then(() => "settled" as const);
   for (let deaths = 0; ; deaths += 1) {
     const instance = await start();
-    // Killed before its first write, nobody would ever get anywhere: that one dies at its second.
+    // Dying before the first write would never make progress, so in that case the operator dies before its second.
     const death = instance.dieAt(when === "before" ? 2 : 1, when).then(() => "died" as const);
     const end = await Promise.race([death, settled]);
     await instance.stop();
@@ -103,7 +111,7 @@ export async function killAtEveryWrite(options: {
   }
 }
 
-/** Events are told in the background, and nothing depends on them. */
+/** Excludes Events, which are written in the background and affect nothing else. */
 const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
 
 function sumOfReconciles(metrics: string): number {

@@ -1,23 +1,23 @@
-// Certificates of our own making, as an API server judges them: by Node's TLS in the simulator, by Go's in a real one.
+// Self-signed certificates as an API server verifies them: with Node's TLS in the simulator, with Go's in a real cluster.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
-import { ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
-import { ConfigMap, Secret } from "../objects/kinds/core/config.ts";
+import { ConfigMap, Secret } from "../objects/kinds/core.ts";
+import { ValidatingWebhookConfiguration } from "../objects/kinds/extension.ts";
 import { allowed } from "./admission.ts";
 import { isSignedBy, makeAuthority } from "./certificates.ts";
 import { webhookConfigurations } from "./configuration.ts";
-import { selfMadeCertificates } from "./self-made.ts";
+import { selfSignedCertificates } from "./self-signed.ts";
 import { type RunningWebhooks, serveWebhooks } from "./serve-webhooks.ts";
 import { environment, place, serving } from "./testing/place.ts";
 import { spreadTrust } from "./trust.ts";
 import { validate } from "./webhooks.ts";
 
 describe("certificates under load", () => {
-  it("are exchanged, authority and all, without a failed request", async () => {
+  it("rotate, including the authority, without a failed request", async () => {
     await using at = await place(await testCluster());
     const day = 86_400_000;
     const secret = { namespace: at.namespace, name: "certificates" };
-    // Made two months ago by a clock that is behind, so that today both authority and certificate are due.
+    // Created two months ago by a clock that is behind, so that both authority and certificate are due for renewal today.
     let behindMs = 61 * day;
     let settleMs = 30 * day;
     const clock = { ...environment.clock, now: () => environment.clock.now() - behindMs };
@@ -30,7 +30,7 @@ describe("certificates under load", () => {
     };
     const webhooks = [validate(ConfigMap, () => allowed(), at.here)];
     const trust = { client: at.client, name: at.name };
-    const start = (port: number, certificates = selfMadeCertificates(options)): Promise<RunningWebhooks> =>
+    const start = (port: number, certificates = selfSignedCertificates(options)): Promise<RunningWebhooks> =>
       serveWebhooks({ webhooks, certificates, environment, host: "127.0.0.1", port, trust }, new AbortController().signal);
     const running = await start(0);
     await at.cluster.apply(...webhookConfigurations(webhooks, { name: at.name, url: `https://127.0.0.1:${running.port}` }));
@@ -49,7 +49,7 @@ describe("certificates under load", () => {
       return Buffer.from(entry?.clientConfig.caBundle ?? "", "base64").toString();
     };
 
-    // Until the API server knows the webhook and trusts it.
+    // Wait until the API server has the webhook configuration and trusts the certificate.
     await at.cluster.eventually(bundle, (pem) => pem !== "");
     await at.cluster.eventually(
       () => write().then(() => true),
@@ -72,19 +72,19 @@ describe("certificates under load", () => {
       );
     };
 
-    behindMs = 0; // now a new authority is made, and trusted beside the old one, which still signs
+    behindMs = 0; // a new authority is created and trusted beside the old one, which still signs
     const both = await at.cluster.eventually(stored, ({ authorities }) => authorities.length === 2);
     expect(isSignedBy(both.serving, before.authorities[0] ?? "")).toBe(true);
     await at.cluster.eventually(bundle, (pem) => pem === both.authorities.join(""));
     await someMoreWrites();
-    settleMs = 0; // everybody has had the time to learn of it: it signs
+    settleMs = 0; // the settle time has passed: the new authority signs
     const after = await at.cluster.eventually(stored, ({ serving: shown }) => isSignedBy(shown, both.authorities[0] ?? ""));
     await someMoreWrites();
     load.running = false;
     await loading;
     expect(load.failures).toEqual([]);
 
-    // And the new one alone is enough: trust nothing else, and serve afresh so that connections are new.
+    // The new authority alone is sufficient: trust only it, and restart the server so that connections are new.
     await running.close();
     const newest = both.authorities[0] ?? "";
     const again = await start(running.port, async function* () {
@@ -100,7 +100,7 @@ describe("certificates under load", () => {
     await again.close();
   });
 
-  it("are not believed when another authority signed them", async () => {
+  it("are rejected when another authority signed them", async () => {
     await using at = await place(await testCluster());
     const webhooks = [validate(ConfigMap, () => allowed(), at.here)];
     await using served = await serving(at, webhooks);
@@ -108,8 +108,8 @@ describe("certificates under load", () => {
       () => at.client.create(ConfigMap, at.configMap("a"), { dryRun: true }).then(() => true),
       (ok) => ok,
     );
-    const stranger = makeAuthority({ name: "stranger", lifetimeMs: 3_600_000 }, environment);
-    // Registered once more under the same address, trusting only the stranger: now nobody gets through.
+    const stranger = await makeAuthority({ name: "stranger", lifetimeMs: 3_600_000 }, environment);
+    // Register the webhook again at the same address with only the other authority trusted: now every call fails.
     await at.client.apply(
       ValidatingWebhookConfiguration,
       webhookConfigurations(webhooks, {

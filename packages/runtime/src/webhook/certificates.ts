@@ -1,30 +1,8 @@
-// Certificates of our own making: an authority that the API server is told to trust (caBundle), and what the webhook server
-// shows, signed by it. Pure but for the making of keys; who stores them and when they are renewed is self-made.ts.
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  X509Certificate,
-} from "node:crypto";
+// Self-signed certificates: a certificate authority for caBundle, and the serving certificates that it signs. self-signed.ts
+// decides when to renew them and stores them.
+import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Environment } from "../concurrency/environment.ts";
-import {
-  bitString,
-  type Der,
-  explicit,
-  implicit,
-  integer,
-  octetString,
-  oid,
-  sequence,
-  set,
-  time,
-  utf8String,
-  yes,
-} from "./der.ts";
 
 /** A certificate and its private key, both PEM. The key is a secret: never log it. */
 export interface CertifiedKey {
@@ -33,66 +11,70 @@ export interface CertifiedKey {
 }
 
 export interface AuthorityOptions {
-  /** What people see as the issuer. */
+  /** Common name of the issuer. */
   readonly name: string;
   readonly lifetimeMs: number;
 }
 
 export interface ServingOptions {
-  /** DNS names and IP addresses by which clients call us. */
+  /** DNS names and IP addresses at which clients call the server. */
   readonly names: readonly string[];
   readonly lifetimeMs: number;
 }
 
-// The API server's clock may be a little behind ours; a certificate from the future is as bad as an expired one.
+// The API server's clock may be behind, and it rejects a certificate that is not yet valid.
 const backdatedMs = 5 * 60_000;
 
-/** A new authority that may sign serving certificates and nothing else. */
-export function makeAuthority({ name, lifetimeMs }: AuthorityOptions, environment: Environment): CertifiedKey {
-  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const keyId = keyIdOf(keys.publicKey);
-  const extensions = [
-    extension("2.5.29.19", sequence(yes), "critical"), // basic constraints: this is an authority
-    extension("2.5.29.15", bitString(Uint8Array.of(0b0000_0110), 1), "critical"), // key usage: sign certificates and CRLs
-    extension("2.5.29.14", octetString(keyId)), // subject key identifier: tells two authorities of one name apart
-  ];
-  const certificate = signCertificate({
-    ...{ issuer: nameOf(name), subject: nameOf(name), subjectKey: keys.publicKey, signingKey: keys.privateKey },
-    ...{ extensions, lifetimeMs, environment },
+/** Creates an authority that can sign serving certificates only. */
+export async function makeAuthority({ name, lifetimeMs }: AuthorityOptions, environment: Environment): Promise<CertifiedKey> {
+  const x509 = await loadX509();
+  const { KeyUsageFlags, KeyUsagesExtension, BasicConstraintsExtension, SubjectKeyIdentifierExtension } = x509;
+  const keys = await makeKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: [{ CN: [name] }],
+    keys,
+    ...validity(lifetimeMs, environment),
+    extensions: [
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey), // distinguishes authorities of the same name
+    ],
   });
-  return { certificate, key: pemOf(keys.privateKey) };
+  return certifiedKey(certificate.rawData, keys.privateKey);
 }
 
-/** A certificate for a server that is called by these names, signed by the authority. */
-export function issueServing(
+/** Creates a certificate for a server with these names, signed by the authority. */
+export async function issueServing(
   authority: CertifiedKey,
   { names, lifetimeMs }: ServingOptions,
   environment: Environment,
-): CertifiedKey {
-  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const signer = createPublicKey(authority.certificate);
-  const extensions = [
-    extension("2.5.29.15", bitString(Uint8Array.of(0b1000_0000), 7), "critical"), // key usage: digital signature
-    extension("2.5.29.37", sequence(oid("1.3.6.1.5.5.7.3.1"))), // extended key usage: TLS server
-    extension("2.5.29.35", sequence(implicit(0, keyIdOf(signer)))), // authority key identifier
-    extension("2.5.29.17", sequence(...names.map(alternativeName))), // the names themselves; the subject is only for people
-  ];
-  const certificate = signCertificate({
-    issuer: nameOf(commonNameOf(authority.certificate)),
-    subject: nameOf((names[0] ?? "webhook").slice(0, 64)), // RFC 5280's upper bound for a common name
-    subjectKey: keys.publicKey,
-    signingKey: createPrivateKey(authority.key),
-    ...{ extensions, lifetimeMs, environment },
+): Promise<CertifiedKey> {
+  const x509 = await loadX509();
+  const { KeyUsageFlags, KeyUsagesExtension, ExtendedKeyUsageExtension, SubjectAlternativeNameExtension } = x509;
+  const keys = await makeKeys();
+  const issuer = new x509.X509Certificate(authority.certificate);
+  const certificate = await x509.X509CertificateGenerator.create({
+    issuer: issuer.subjectName,
+    subject: [{ CN: [(names[0] ?? "webhook").slice(0, 64)] }], // RFC 5280 allows 64 characters; clients read the extension
+    publicKey: keys.publicKey,
+    signingKey: createPrivateKey(authority.key).toCryptoKey(ecdsa, false, ["sign"]),
+    ...validity(lifetimeMs, environment),
+    extensions: [
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      new SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }))),
+    ],
   });
-  return { certificate, key: pemOf(keys.privateKey) };
+  return certifiedKey(certificate.rawData, keys.privateKey);
 }
 
-/** Is this certificate signed by that authority (and not by another of the same name)? */
+/** Reports whether the authority signed this certificate. Distinguishes authorities of the same name. */
 export function isSignedBy(certificate: string, authority: string): boolean {
   return new X509Certificate(certificate).verify(createPublicKey(authority));
 }
 
-/** Is this the key of that certificate? Not if one of them is half written, or no PEM at all. */
+/** Reports whether the key matches the certificate. False if either is incomplete or not PEM. */
 export function belongTogether({ certificate, key }: CertifiedKey): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
@@ -101,76 +83,55 @@ export function belongTogether({ certificate, key }: CertifiedKey): boolean {
   }
 }
 
-/** Would a client that calls each of these names accept this certificate? */
+/** Reports whether the certificate is valid for each of these names. */
 export function covers(certificate: string, names: readonly string[]): boolean {
   const seen = new X509Certificate(certificate);
   return names.every((name) => (isIP(name) === 0 ? seen.checkHost(name) : seen.checkIP(name)) !== undefined);
 }
 
-/** When it becomes and stops being valid, in wall-clock milliseconds. */
+/** The validity period, in wall-clock milliseconds. */
 export function validityOf(certificate: string): { readonly fromMs: number; readonly untilMs: number } {
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   return { fromMs: validFromDate.getTime(), untilMs: validToDate.getTime() };
 }
 
-interface Signing {
-  readonly issuer: Der;
-  readonly subject: Der;
-  readonly subjectKey: KeyObject;
-  readonly signingKey: KeyObject;
-  readonly extensions: readonly Der[];
-  readonly lifetimeMs: number;
-  readonly environment: Environment;
+/** Imported on first use: it takes 23 MiB of memory, which operators without self-signed certificates do not need. */
+async function loadX509(): Promise<typeof import("@peculiar/x509")> {
+  await import("reflect-metadata"); // required by the dependency injection of @peculiar/x509
+  return import("@peculiar/x509");
 }
 
-/** RFC 5280, section 4.1, in its order. */
-function signCertificate({ issuer, subject, subjectKey, signingKey, extensions, lifetimeMs, environment }: Signing): string {
-  const now = environment.clock.now();
-  const algorithm = sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
-  const toBeSigned = sequence(
-    explicit(0, integer(Uint8Array.of(2))), // version 3
-    integer(Buffer.from(environment.uuid().replaceAll("-", ""), "hex")), // serial number
-    algorithm,
-    issuer,
-    sequence(time(now - backdatedMs), time(now + lifetimeMs)),
-    subject,
-    subjectKey.export({ type: "spki", format: "der" }),
-    explicit(3, sequence(...extensions)),
-  );
-  const signature = sign("sha256", toBeSigned, signingKey);
-  return new X509Certificate(sequence(toBeSigned, algorithm, bitString(signature))).toString();
+const ecdsa = { name: "ECDSA", namedCurve: "P-256" } as const;
+
+async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
 }
 
-function extension(id: string, value: Der, critical?: "critical"): Der {
-  return sequence(oid(id), ...(critical === undefined ? [] : [yes]), octetString(value));
+function validity(lifetimeMs: number, { clock, uuid }: Environment) {
+  const now = clock.now();
+  return {
+    serialNumber: uuid().replaceAll("-", ""),
+    notBefore: new Date(now - backdatedMs),
+    notAfter: new Date(now + lifetimeMs),
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+  };
 }
 
-const nameOf = (commonName: string): Der => sequence(set(sequence(oid("2.5.4.3"), utf8String(commonName))));
-
-function commonNameOf(certificate: string): string {
-  // Not from `.subject`, which escapes commas and the like: then issuer and subject would no longer be equal.
-  return [new X509Certificate(certificate).toLegacyObject().subject.CN].flat()[0] ?? "";
+function certifiedKey(der: ArrayBuffer, key: webcrypto.CryptoKey): CertifiedKey {
+  return {
+    certificate: new X509Certificate(Buffer.from(der)).toString(),
+    key: KeyObject.from(key).export({ type: "pkcs8", format: "pem" }).toString(),
+  };
 }
 
-function alternativeName(name: string): Der {
-  if (isIP(name) === 0) return implicit(2, Buffer.from(name, "latin1"));
-  return implicit(7, addressBytes(name));
+/** The certificate that the server presents. */
+export interface ServingCertificate extends CertifiedKey {
+  /** PEM certificates that callers must trust, for caBundle. Absent if something else sets caBundle (cert-manager). */
+  readonly trust?: string;
 }
 
-/** 4 or 16 bytes. IPv6 is written out by URL, which knows all its short forms. */
-function addressBytes(address: string): Uint8Array {
-  if (isIP(address) === 4) return Uint8Array.from(address.split(".").map(Number));
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = "", tail] = canonical.split("::");
-  const words = (text: string) => (text === "" ? [] : text.split(":"));
-  const zeros = Array.from({ length: 8 - words(head).length - words(tail ?? "").length }, () => "0");
-  const all = [...words(head), ...(tail === undefined ? [] : zeros), ...words(tail ?? "")];
-  return Buffer.from(all.map((word) => word.padStart(4, "0")).join(""), "hex");
-}
-
-const keyIdOf = (key: KeyObject): Uint8Array =>
-  createHash("sha1")
-    .update(key.export({ type: "spki", format: "der" }))
-    .digest();
-
-const pemOf = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
+/**
+ * Yields the current certificate, then every new one until the signal aborts. The server starts after the first; each later one
+ * replaces its predecessor without a restart.
+ */
+export type CertificateSource = (signal: AbortSignal) => AsyncIterable<ServingCertificate>;

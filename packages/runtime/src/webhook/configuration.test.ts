@@ -15,8 +15,8 @@ function entry(kind: Kind, options: AdmissionWebhookOptions = {}) {
   return configuration?.webhooks?.[0];
 }
 
-describe("the configuration of webhooks", () => {
-  it("is complete for a kind of our own", () => {
+describe("a webhook configuration", () => {
+  it("is complete for a custom resource", () => {
     expect(webhookConfigurations([validate(Gordon, () => allowed())], { name: "gordon", service, trust: "PEM" })).toEqual([
       {
         apiVersion: "admissionregistration.k8s.io/v1",
@@ -46,7 +46,7 @@ describe("the configuration of webhooks", () => {
     ]);
   });
 
-  it("leaves kube-system and our own namespace out for built-in kinds, and lets writes pass when we are down", () => {
+  it("for built-in kinds excludes kube-system and the operator's namespace and ignores failures", () => {
     expect(entry(Pod)).toMatchObject({
       name: "validate.pods.core",
       failurePolicy: "Ignore",
@@ -56,7 +56,7 @@ describe("the configuration of webhooks", () => {
     });
   });
 
-  it("adds the exclusions to a selector that was chosen", () => {
+  it("adds the exclusions to a given namespace selector", () => {
     const chosen = { matchLabels: { team: "a" }, matchExpressions: [{ key: "x", operator: "Exists" as const }] };
     expect(entry(Pod, { namespaceSelector: chosen })?.namespaceSelector).toMatchObject({
       matchLabels: { team: "a" },
@@ -64,26 +64,26 @@ describe("the configuration of webhooks", () => {
     });
   });
 
-  it("leaves out exactly what it is told to", () => {
+  it("excludes exactly the given namespaces", () => {
     expect(entry(Pod, { excludeNamespaces: [] })?.namespaceSelector).toBeUndefined();
     expect(entry(Gordon, { excludeNamespaces: ["legacy"] })?.namespaceSelector?.matchExpressions?.[0]?.values).toEqual([
       "legacy",
     ]);
   });
 
-  it("has no namespaces to select for kinds without", () => {
+  it("has no namespace selector for cluster-scoped kinds", () => {
     expect(entry(Node)).not.toHaveProperty("namespaceSelector");
     expect(entry(Node)?.rules?.[0]?.scope).toBe("Cluster");
   });
 
-  it("names subresources and tells webhooks of one kind apart", () => {
+  it("names subresources and distinguishes webhooks of the same kind", () => {
     expect(entry(Pod, { subresource: "eviction", operations: ["CREATE"], name: "budget" })).toMatchObject({
       name: "budget.validate.eviction.pods.core",
       rules: [{ resources: ["pods/eviction"], operations: ["CREATE"] }],
     });
   });
 
-  it("keeps mutating webhooks apart from validating ones and has them asked again when others changed the object", () => {
+  it("separates mutating from validating webhooks and sets reinvocationPolicy IfNeeded", () => {
     const both = [validate(Gordon, () => allowed()), mutate(Gordon, () => undefined)];
     const [validating, mutating] = webhookConfigurations(both, { name: "gordon", url: "https://127.0.0.1:9443/" });
     expect(validating?.kind).toBe("ValidatingWebhookConfiguration");
@@ -99,14 +99,14 @@ describe("the configuration of webhooks", () => {
     { name: "no address", make: () => webhookConfigurations([validate(Pod, () => allowed())], { name: "x" }) },
     { name: "two addresses", make: () => conversionThrough({ service, url: "https://x" }) },
     { name: "a timeout of a minute", make: () => entry(Pod, { timeoutSeconds: 60 }) },
-  ])("refuses $name", ({ make }) => expect(make).toThrow(expect.objectContaining({ code: "WEBHOOK_DECLARATION" })));
+  ])("is rejected with $name", ({ make }) => expect(make).toThrow(expect.objectContaining({ code: "WEBHOOK_DECLARATION" })));
 
-  it("says by which names we are called", () => {
+  it("lists the host names of the webhook address", () => {
     expect(namesOf({ service })).toEqual(["gordon-webhook.gordon-system.svc", "gordon-webhook.gordon-system.svc.cluster.local"]);
     expect(namesOf({ url: "https://[::1]:9443" })).toEqual(["::1"]);
   });
 
-  it("makes a CRD convert through us", () => {
+  it("sets the conversion webhook of a CRD", () => {
     expect(conversionThrough({ url: "https://localhost:1" })).toEqual({
       strategy: "Webhook",
       webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://localhost:1/convert" } },

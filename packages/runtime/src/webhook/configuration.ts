@@ -1,37 +1,37 @@
-// How the API server learns of our webhooks: the configurations it reads, made from the webhooks as declared. The same
-// values serve `kubectl apply` (printed into a manifest) and tests (applied directly).
+// The webhook configurations for the API server, generated from the declared webhooks. `kubectl apply` uses them as a manifest;
+// tests apply them directly.
 //
-// What is in every entry, and why:
-// - sideEffects None: our functions only answer, so dry runs may ask them.
-// - matchPolicy Equivalent: a write through another version of the kind is shown to us too, converted to ours.
-// - kube-system and our own namespace are left out for built-in kinds: the day we are down, the cluster must still be able
-//   to start what it needs to bring us back. Kinds of our own cannot stand in anyone's way, so they are checked everywhere.
+// Every entry has:
+// - sideEffects None: the functions only respond, so dry runs may call them.
+// - matchPolicy Equivalent: a write through another version of the kind is converted and sent, too.
+// - For built-in kinds, kube-system and the operator's namespace are excluded: while the operator is down, the cluster must be
+//   able to start the pods it needs to recover. Custom resources cannot block recovery, so they are checked everywhere.
 import type {
+  CustomResourceDefinition,
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhook,
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
-} from "../objects/kinds/admissionregistration.ts";
-import type { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
-import type { LabelSelector } from "../objects/kinds/common.ts";
+} from "../objects/kinds/extension.ts";
+import type { LabelSelector } from "../objects/kinds/kind.ts";
 import type { Kind } from "../objects/object.ts";
 import { WebhookDeclarationError } from "./errors.ts";
 import type { AdmissionWebhook, Webhook } from "./webhooks.ts";
 
 export interface WebhookAddress {
-  /** A Service in the cluster. Its port is 443 unless said otherwise. */
+  /** A Service in the cluster. @default port 443 */
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
   /** Or a URL the API server can reach, without a path: "https://127.0.0.1:9443". For operators outside the cluster. */
   readonly url?: string;
 }
 
 export interface WebhookConfigurationOptions extends WebhookAddress {
-  /** Name of both configurations: the operator's. */
+  /** Name of both configurations: the operator's name. */
   readonly name: string;
-  /** Where the operator runs; left out for built-in kinds. @default the Service's namespace */
+  /** The operator's namespace; excluded for built-in kinds. @default the Service's namespace */
   readonly ownNamespace?: string;
-  /** PEM that callers must trust. @default none: put in later, by ourselves (trust.ts) or cert-manager */
+  /** PEM that callers must trust. @default none: trust.ts or cert-manager sets it later */
   readonly trust?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export interface WebhookConfigurationOptions extends WebhookAddress {
 
 export type WebhookConfiguration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
 
-/** The configurations to apply: one for validating webhooks, one for mutating ones, those that are needed. */
+/** Returns the required configurations: one for validating webhooks, one for mutating webhooks. */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
   options: WebhookConfigurationOptions,
@@ -65,7 +65,7 @@ export function conversionThrough(
   return { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig("/convert", options) } };
 }
 
-/** The same if there is one among these webhooks that converts the kind; undefined if all its versions have the same fields. */
+/** `spec.conversion` if one of these webhooks converts the kind; undefined if all its versions have the same fields. */
 export function conversionFor(kind: Kind, webhooks: readonly Webhook[], address: WebhookAddress) {
   const isConverted = webhooks.some((each) => each.type === "convert" && isSameKind(each.kind, kind));
   return isConverted ? conversionThrough(address) : undefined;
@@ -73,7 +73,7 @@ export function conversionFor(kind: Kind, webhooks: readonly Webhook[], address:
 
 const isSameKind = (a: Kind, b: Kind): boolean => a.kind === b.kind && a.group === b.group;
 
-/** The names by which the API server calls such an address; a certificate must cover them. */
+/** The host names at which the API server calls this address; the certificate must cover them. */
 export function namesOf({ service, url }: WebhookAddress): readonly string[] {
   const ofUrl = url === undefined ? [] : [new URL(url).hostname.replace(/^\[(.*)\]$/, "$1")];
   const ofService =
@@ -109,7 +109,7 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions
   };
 }
 
-/** Has to be a domain name of three parts or more, and unique within its configuration. */
+/** Must be a domain name of at least three parts, unique within its configuration. */
 function nameOf({ type, kind, options: { name, subresource } }: AdmissionWebhook): string {
   return [name, type, subresource, kind.plural, kind.group === "" ? "core" : kind.group]
     .filter((part) => part !== undefined)
@@ -142,5 +142,5 @@ function clientConfig(path: string, { service, url, trust }: WebhookAddress & { 
   return { url: `${String(url).replace(/\/$/, "")}${path}`, ...caBundle };
 }
 
-/** Kinds that come with Kubernetes: the core group, groups without a dot (apps, batch), and *.k8s.io. */
+/** Built-in kinds: the core group, groups without a dot (apps, batch), and *.k8s.io. */
 const isBuiltIn = ({ group }: Kind): boolean => !group.includes(".") || group.endsWith(".k8s.io");

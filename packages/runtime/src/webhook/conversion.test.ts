@@ -16,7 +16,7 @@ const gordon = (version: string, spec: Sized["spec"]): Sized => ({
   spec,
 });
 
-// v1 is the hub; v1alpha1 and v1beta1 only know the way to it and back.
+// v1 is the hub; v1alpha1 and v1beta1 convert only to and from it.
 const gordons = convert(Gordon, {
   v1alpha1: { v1: (old: Sized) => ({ ...old, spec: { replicas: old.spec.size } }) as Sized },
   v1beta1: { v1: (old: Sized) => ({ ...old, spec: { replicas: old.spec.count } }) as Sized },
@@ -30,7 +30,7 @@ const ask = (to: string, ...objects: readonly KubernetesObject[]) =>
   answerConversion({ uid: "7", desiredAPIVersion: `operator.prgcont.cz/${to}`, objects }, [gordons]);
 
 describe("a conversion", () => {
-  it("takes the step that leads there", () => {
+  it("applies the step to the desired version", () => {
     expect(ask("v1", gordon("v1alpha1", { size: 3 }))).toEqual({
       uid: "7",
       result: { status: "Success" },
@@ -38,15 +38,15 @@ describe("a conversion", () => {
     });
   });
 
-  it("finds its way over a version in between", () => {
+  it("converts through an intermediate version", () => {
     expect(ask("v1beta1", gordon("v1alpha1", { size: 3 })).convertedObjects).toEqual([gordon("v1beta1", { count: 3 })]);
   });
 
-  it("leaves an object that is there already as it is", () => {
+  it("returns an object of the desired version unchanged", () => {
     expect(ask("v1", gordon("v1", { replicas: 3 })).convertedObjects).toEqual([gordon("v1", { replicas: 3 })]);
   });
 
-  it("keeps what identifies the object, whatever a step did to it, but lets labels and annotations change", () => {
+  it("preserves the object's identity whatever a step returns, but lets labels and annotations change", () => {
     const clumsy = convert(Gordon, { v1alpha1: { v1: () => ({ metadata: { name: "other", annotations: { c: "d" } } }) } });
     const { convertedObjects } = answerConversion(
       { uid: "7", desiredAPIVersion: "operator.prgcont.cz/v1", objects: [gordon("v1alpha1", {})] },
@@ -57,7 +57,7 @@ describe("a conversion", () => {
     ]);
   });
 
-  it("drops what the version that was asked for does not know: the API server answers 500 to an apply that meets it", () => {
+  it("drops fields unknown to the desired version, for which the API server answers an apply with 500", () => {
     const names = { group: "operator.prgcont.cz", kind: "Gordon" } as const;
     const Old = defineResource({
       ...names,
@@ -65,7 +65,7 @@ describe("a conversion", () => {
       spec: z.object({ size: z.int(), extra: preserveUnknown().optional() }),
     });
     const New = defineResource({
-      ...{ ...names, version: "v1", alsoServed: [Old] },
+      ...{ ...names, version: "v1", additionalVersions: [Old] },
       spec: z.object({ replicas: z.int(), parts: z.array(z.object({ name: z.string() })).optional() }),
       status: z.object({ ready: z.int() }),
     });
@@ -89,7 +89,7 @@ describe("a conversion", () => {
     expect(forth).toEqual(gordon("v1", { replicas: 3, parts: [{ name: "a" }] } as Sized["spec"]));
   });
 
-  it("fails as a whole, and names what it knows, when there is no way", () => {
+  it("fails as a whole and names the known versions if there is no path", () => {
     const answer = ask("v2", gordon("v1", { replicas: 1 }));
     expect(answer.convertedObjects).toEqual([]);
     expect(answer.result).toMatchObject({
@@ -98,7 +98,7 @@ describe("a conversion", () => {
     });
   });
 
-  it("that has a bug says which step failed, and leaves what happened inside to the log", () => {
+  it("names the step that threw and reports the cause only to the log", () => {
     const bug = new TypeError("Cannot read properties of undefined (reading 'b')");
     const buggy = convert(Gordon, {
       v1alpha1: {
@@ -124,7 +124,7 @@ describe("a conversion", () => {
     expect(reported).toMatchObject([{ code: "WEBHOOK_CONVERSION", cause: bug }]);
   });
 
-  it("fails for a kind nobody converts", () => {
+  it("fails for a kind without a conversion", () => {
     const stranger = { apiVersion: "operator.prgcont.cz/v1", kind: "Nodrog" };
     expect(ask("v1", stranger).result).toMatchObject({ status: "Failure", message: expect.stringContaining("Nodrog") });
   });

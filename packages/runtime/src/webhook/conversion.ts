@@ -1,23 +1,22 @@
-// Conversion: a CRD with several versions stores one of them, and the API server asks us for the others
-// (apiextensions.k8s.io/v1 ConversionReview). An operator writes the steps it knows; the way from any version to any other
-// is found through them, so n versions around one need 2(n-1) steps and not n(n-1).
+// Conversion: a CRD with several versions stores one of them, and the API server asks the webhook for the others
+// (apiextensions.k8s.io/v1 ConversionReview). An operator declares some steps; the path between any two versions is composed of
+// them, so n versions around a hub need 2(n-1) steps instead of n(n-1).
 //
 //     convert(Gordon, {
 //       v1alpha1: { v1: (old: GordonV1Alpha1) => ({ …, spec: { gordon: { replicas: old.spec.size } } }) },
 //       v1: { v1alpha1: (gordon: Gordon) => ({ …, spec: { size: gordon.spec.gordon.replicas } }) },
 //     })
 //
-// Steps must lose nothing: what an older version has no field for belongs into an annotation. What a step hands over beyond the
-// fields of its version is dropped. The API server does not drop it, and then answers every apply to an object that somebody
-// once applied in that version: "500: field not declared in schema".
+// Steps must be lossless: store values that an older version has no field for in an annotation. Fields that a step returns beyond
+// its version's schema are dropped. The API server does not drop them, and then answers every apply to an object that was once
+// applied in that version with "500: field not declared in schema".
 import { type Kind, type KubernetesObject, keyOf } from "../objects/object.ts";
+import { servedVersions } from "../schema/custom-resource-definition.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
-import { schemaOf } from "../schema/object-schema.ts";
-import { pruned } from "../schema/prune.ts";
-import { servedVersions } from "../schema/served-versions.ts";
+import { pruned, schemaOf } from "../schema/object-schema.ts";
 import { ConversionError } from "./errors.ts";
 
-/** One step from a version to another; it need not set apiVersion. Steps may say what they take more narrowly than this. */
+/** Converts an object from one version to another; need not set apiVersion. Steps may declare a narrower parameter type. */
 export type ConversionStep = { step(object: KubernetesObject): KubernetesObject }["step"];
 
 /** from → to → step. */
@@ -27,9 +26,9 @@ export type ConversionSteps = Readonly<Record<string, Readonly<Record<string, Co
 export interface ConversionWebhook {
   readonly type: "convert";
   readonly kind: Kind;
-  /** One route for all kinds: the objects say what they are. */
+  /** One route for all kinds: the objects carry their kind. */
   readonly path: "/convert";
-  /** The object in another version of its group. */
+  /** Returns the object in another version of its group. */
   convert(object: KubernetesObject, version: string): KubernetesObject;
 }
 
@@ -46,8 +45,8 @@ export interface ConversionResponse {
 }
 
 /**
- * A webhook that converts between the versions of a kind: those of `alsoServed` and its own. Fields that a version does not have
- * are dropped; what must come back again belongs into an annotation.
+ * Declares a webhook that converts between the versions of a kind: its own and those of `additionalVersions`. Fields that a
+ * version does not have are dropped; store values that must survive in an annotation.
  *
  *     convert(Gordon, {
  *       v1alpha1: { v1: (old: ObjectOf<typeof GordonV1Alpha1>) => ({ ...old, spec: { replicas: old.spec.size } }) },
@@ -69,7 +68,7 @@ export function convert(kind: Kind, steps: ConversionSteps): ConversionWebhook {
   };
 }
 
-/** Drops what the version of an object does not know, where its schema is known to us. */
+/** Drops fields that the object's version does not have, if its schema is known. */
 function fitting(kind: Kind & Partial<AnyResource>): (object: KubernetesObject) => KubernetesObject {
   const { definition } = kind;
   const versions = definition === undefined ? [] : servedVersions({ ...kind, definition });
@@ -82,7 +81,7 @@ function fitting(kind: Kind & Partial<AnyResource>): (object: KubernetesObject) 
   };
 }
 
-/** Answers for all kinds at once. All objects or none: the API server wants no half answers. `report` is told why there is none. */
+/** Answers for all kinds. Converts all objects or none: the API server rejects partial results. `report` receives the cause. */
 export function answerConversion(
   request: ConversionRequest,
   webhooks: readonly ConversionWebhook[],
@@ -117,7 +116,7 @@ function stepTo(object: KubernetesObject, version: string, kind: Kind, steps: Co
   };
 }
 
-/** Whoever asked for the object reads the message: it names the conversion, and leaves what went wrong inside to the log. */
+/** The client that requested the object sees the message: it names the conversion; details of the failure go to the log. */
 function taken(step: ConversionStep, object: KubernetesObject, version: string): KubernetesObject {
   try {
     return step(object) ?? object;
@@ -131,7 +130,7 @@ function taken(step: ConversionStep, object: KubernetesObject, version: string):
   }
 }
 
-/** The API server refuses a conversion that touches more of the metadata than labels and annotations. */
+/** The API server rejects a conversion that changes metadata other than labels and annotations. */
 function keepIdentity(original: KubernetesObject, converted: KubernetesObject): KubernetesObject {
   const { labels: _labels, annotations: _annotations, ...identity } = original.metadata ?? {};
   const { labels, annotations } = converted.metadata ?? {};
@@ -139,7 +138,7 @@ function keepIdentity(original: KubernetesObject, converted: KubernetesObject): 
   return { ...converted, metadata: { ...identity, ...free } };
 }
 
-/** The versions to step through, the last one first reached by the fewest steps; empty if already there. */
+/** The shortest path of versions to the desired one, which is last; empty if the object already has it. */
 function wayFrom(from: string, to: string, steps: ConversionSteps): readonly string[] | undefined {
   const ways: (readonly string[])[] = [[]];
   const seen = new Set([from]);

@@ -1,35 +1,35 @@
-// Every way webhooks can go wrong on our side, once. A refused write is not here: that is an answer (`denied`), not an error.
+// Errors of the webhook server. A rejected write is not an error but a response (`denied`).
 
-/** Anything this folder throws on purpose. */
+/** Base class of the errors that this folder throws. */
 export abstract class WebhookError extends Error {
-  /** Stable: safe to match on, to log and to count. */
+  /** Stable: safe to match, log and count. */
   abstract readonly code: string;
   override get name(): string {
     return this.constructor.name;
   }
 }
 
-/** The webhooks as declared cannot be served or registered. Only a change of the program helps. */
+/** The declared webhooks cannot be served or registered. Fix the program. */
 export class WebhookDeclarationError extends WebhookError {
   readonly code = "WEBHOOK_DECLARATION";
 }
 
-/** What arrived is not a review the API server would send. */
+/** The request body is not a review that the API server would send. */
 export class BadReviewError extends WebhookError {
   readonly code = "WEBHOOK_BAD_REVIEW";
 }
 
-/** There is no way from the version an object has to the version it is wanted in, or a step of it failed (`cause`). */
+/** There is no path from the object's version to the desired one, or a step failed (`cause`). */
 export class ConversionError extends WebhookError {
   readonly code = "WEBHOOK_CONVERSION";
 }
 
-/** The API server was not told of a webhook, or of a conversion: nobody will ask us. Whoever installs the operator can help. */
+/** A webhook or conversion is not registered, so the API server does not call it. Apply the operator's manifests. */
 export class NotRegisteredError extends WebhookError {
   readonly code = "WEBHOOK_NOT_REGISTERED";
 }
 
-/** The certificate to serve with could not be read, made or stored. */
+/** The serving certificate could not be read, created or stored. */
 export class CertificateError extends WebhookError {
   readonly code = "WEBHOOK_CERTIFICATE";
 }

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
-import type { ServingCertificate } from "./certificate-source.ts";
+import type { ServingCertificate } from "./certificates.ts";
 import { type CertifiedKey, issueServing, makeAuthority } from "./certificates.ts";
 import type { CertificateError } from "./errors.ts";
 import { fileCertificates } from "./file-certificates.ts";
 
 const environment = systemEnvironment();
-const authority = makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, environment);
+const authority = await makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, environment);
 const pair = () => issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
@@ -28,7 +28,7 @@ async function put(into: string, { certificate, key }: Partial<CertifiedKey>): P
   if (key !== undefined) await writeFile(join(into, "tls.key"), key);
 }
 
-/** Follows the files of a folder; the watch alone has to notice unless a test says otherwise. */
+/** Follows the files of a directory; polling is disabled unless a test enables it. */
 function follow(
   from: string,
   options: { readonly everyMs?: number; readonly onProblem?: (error: CertificateError) => void } = {},
@@ -48,7 +48,7 @@ function follow(
 describe("certificates from files", () => {
   it("are read at the start and again when the files change", async () => {
     const path = await folder();
-    const [first, second] = [pair(), pair()];
+    const [first, second] = [await pair(), await pair()];
     await put(path, first);
     const { next } = follow(path);
     expect(await next()).toEqual(first);
@@ -57,9 +57,9 @@ describe("certificates from files", () => {
     expect(await changed).toEqual(second);
   });
 
-  it("are found when Kubernetes exchanges a mounted Secret by moving a link", async () => {
+  it("are found when the kubelet updates a mounted Secret by replacing a symbolic link", async () => {
     const path = await folder();
-    const [first, second] = [pair(), pair()];
+    const [first, second] = [await pair(), await pair()];
     const versions = [join(path, "..v1"), join(path, "..v2")] as const;
     for (const [i, version] of versions.entries()) {
       await symlink(await folder(), version);
@@ -75,9 +75,9 @@ describe("certificates from files", () => {
     expect(await changed).toEqual(second);
   });
 
-  it("are not taken while certificate and key do not belong together", async () => {
+  it("are ignored while certificate and key do not match", async () => {
     const path = await folder();
-    const [first, second] = [pair(), pair()];
+    const [first, second] = [await pair(), await pair()];
     await put(path, first);
     const problem = Promise.withResolvers<CertificateError>();
     const { next } = follow(path, { onProblem: problem.resolve });
@@ -89,11 +89,11 @@ describe("certificates from files", () => {
     expect(await changed).toEqual(second);
   });
 
-  it("are looked at now and then, for file systems that cannot be watched", async () => {
+  it("are polled, for file systems that cannot be watched", async () => {
     const path = await folder();
-    const [first, second] = [pair(), pair()];
+    const [first, second] = [await pair(), await pair()];
     const away = await folder();
-    // The links stay as they are and their folder is not watched: only looking finds the change.
+    // The links stay unchanged and their directory is not watched: only polling detects the change.
     for (const name of ["tls.crt", "tls.key"]) await symlink(join(away, name), join(path, name));
     await put(away, first);
     const { next } = follow(path, { everyMs: 5 });
@@ -103,7 +103,7 @@ describe("certificates from files", () => {
     expect(await changed).toEqual(second);
   });
 
-  it("say which file is missing", async () => {
+  it("name the missing file in the error", async () => {
     const path = await folder();
     await expect(follow(path).next()).rejects.toMatchObject({
       code: "WEBHOOK_CERTIFICATE",
@@ -111,9 +111,9 @@ describe("certificates from files", () => {
     });
   });
 
-  it("end with the signal", async () => {
+  it("end when the signal aborts", async () => {
     const path = await folder();
-    await put(path, pair());
+    await put(path, await pair());
     const { next, end } = follow(path);
     await next();
     const last = next();

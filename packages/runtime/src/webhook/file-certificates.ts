@@ -1,35 +1,35 @@
-// Certificates that somebody else puts into files: cert-manager, a Secret mounted as a volume, an administrator. A change
-// is noticed by a watch on the folder, and by looking now and then: watches miss changes on some network file systems.
+// Certificates from files that something else maintains: cert-manager, a Secret mounted as a volume, an administrator. Changes
+// are detected by a watch on the directory and by polling, since watches miss changes on some network file systems.
 //
-// Kubernetes exchanges a mounted Secret by moving one symbolic link, so certificate and key change together. Others write
-// one file after the other; a pair that does not match is left alone until it does.
+// The kubelet updates a mounted Secret by replacing one symbolic link, so certificate and key change together. Other tools write
+// one file after the other; a pair that does not match is ignored until it does.
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { anySignal } from "../concurrency/abort.ts";
 import type { Clock } from "../concurrency/environment.ts";
-import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import type { CertificateSource, ServingCertificate } from "./certificates.ts";
 import { belongTogether } from "./certificates.ts";
 import { CertificateError } from "./errors.ts";
 
 export interface FileCertificatesOptions {
-  /** PEM file: the certificate, followed by intermediates if there are any. As in a mounted kubernetes.io/tls Secret: tls.crt */
+  /** PEM file: the certificate, followed by any intermediates. tls.crt in a mounted kubernetes.io/tls Secret. */
   readonly certificate: string;
-  /** PEM file: its private key; tls.key. */
+  /** PEM file: the private key of the certificate. tls.key in a mounted kubernetes.io/tls Secret. */
   readonly key: string;
-  /** PEM file with what callers must trust, to be put into caBundle. @default none: somebody else does that */
+  /** PEM file with the certificates that callers must trust, for caBundle. @default none: something else sets caBundle */
   readonly trust?: string;
-  /** Milliseconds between two looks, beside the watch. @default 60 s */
+  /** Polling interval in milliseconds, in addition to the watch. @default 60 s */
   readonly everyMs?: number;
   readonly clock: Clock;
-  /** Told when new files cannot be used; what was there before stays in use. */
+  /** Called when new files cannot be used; the previous certificate stays in use. */
   readonly onProblem?: (error: CertificateError) => void;
 }
 
-/** Certificates read from files, again whenever the files change. */
+/** Reads certificates from files, again whenever the files change. */
 export function fileCertificates(options: FileCertificatesOptions): CertificateSource {
   return async function* (signal) {
-    // Watching begins before the first look: a change in between must not go unnoticed.
+    // Watch before the first read, so that no change in between is missed.
     using changes = new FolderChanges([dirname(options.certificate), dirname(options.key)]);
     let current = await readPair(options);
     yield current;
@@ -53,7 +53,7 @@ async function readPair({ certificate, key, trust }: FileCertificatesOptions): P
   return trust === undefined ? pair : { ...pair, trust: await read(trust) };
 }
 
-/** Tells that something changed in a folder, no matter what. */
+/** Signals changes in a directory. */
 class FolderChanges implements Disposable {
   readonly #watchers: readonly FSWatcher[];
   #changed = new AbortController();
@@ -62,10 +62,10 @@ class FolderChanges implements Disposable {
     this.#watchers = [...new Set(folders)].flatMap((folder) => this.#watch(folder));
   }
 
-  /** True after the next change, or after a while without one; false when it is over. */
+  /** Resolves to true after the next change or the polling interval; to false when closed. */
   async next({ everyMs = 60_000, clock }: FileCertificatesOptions, signal: AbortSignal): Promise<boolean> {
     using either = anySignal([signal, this.#changed.signal]);
-    await clock.sleep(everyMs, either.signal).catch(() => {}); // woken early
+    await clock.sleep(everyMs, either.signal).catch(() => {}); // a change ends the sleep early
     this.#changed = new AbortController();
     return !signal.aborted;
   }
@@ -74,7 +74,7 @@ class FolderChanges implements Disposable {
     for (const watcher of this.#watchers) watcher.close();
   }
 
-  /** Not every file system can be watched; then looking now and then has to do. */
+  /** Some file systems cannot be watched; polling covers those. */
   #watch(folder: string): readonly FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#changed.abort());

@@ -1,14 +1,15 @@
-// Webhooks from start to end: get a certificate, listen, make the API server trust it, and from then on exchange the
-// certificate whenever its source has a new one. This is the folder's main file; the others are its parts:
+// The lifecycle of the webhooks: get a certificate, listen, put the authority into caBundle, and replace the certificate whenever
+// its source yields a new one. This is the folder's main file:
 //
-//     webhooks.ts, conversion.ts   what an operator declares      admission.ts, reviews.ts, json-patch.ts   how it is answered
-//     server.ts, request-handler.ts   HTTPS, bounded              configuration.ts                          how it is registered
-//     certificate-source.ts           where certificates come from: file-certificates.ts, or self-made.ts
-//                                     (certificates.ts and der.ts make them, rotation.ts says when, secret-store.ts shares them)
-//     trust.ts                        caBundle, kept where it belongs
+//     webhooks.ts, conversion.ts      what an operator declares
+//     admission.ts                    admission requests, responses and JSON patches
+//     server.ts, request-handler.ts   the HTTPS server, within limits
+//     configuration.ts                webhook configurations for the API server
+//     certificates.ts                 certificates and their sources: file-certificates.ts, self-signed.ts
+//     trust.ts                        keeps caBundle up to date
 import type { Client } from "../client/client.ts";
 import { Backoff } from "../concurrency/backoff.ts";
-import type { CertificateSource, ServingCertificate } from "./certificate-source.ts";
+import type { CertificateSource, ServingCertificate } from "./certificates.ts";
 import { validityOf } from "./certificates.ts";
 import { CertificateError } from "./errors.ts";
 import { WebhookServer, type WebhookServerOptions } from "./server.ts";
@@ -16,19 +17,19 @@ import { keepTrust, spreadTrust } from "./trust.ts";
 
 export interface ServeWebhooksOptions extends WebhookServerOptions {
   readonly certificates: CertificateSource;
-  /** Put the trust into configurations of this name and into our CRDs. @default not done: cert-manager or a manifest does it */
+  /** Sets caBundle in configurations of this name and in the CRDs. @default not set: cert-manager or a manifest does it */
   readonly trust?: { readonly client: Pick<Client, "find" | "update">; readonly name: string };
-  /** Told what went wrong in the background; it is tried again. */
+  /** Called with errors in the background; the operation is retried. */
   readonly onProblem?: (error: unknown) => void;
 }
 
 export interface RunningWebhooks {
   readonly port: number;
-  /** Lets reviews under way finish, then stops. */
+  /** Waits for reviews in progress, then stops. */
   close(): Promise<void>;
 }
 
-/** Resolves once the webhooks can be called. */
+/** Resolves once the webhooks are ready for requests. */
 export async function serveWebhooks(options: ServeWebhooksOptions, signal: AbortSignal): Promise<RunningWebhooks> {
   const ending = new AbortController();
   const over = () => ending.abort();
@@ -37,7 +38,7 @@ export async function serveWebhooks(options: ServeWebhooksOptions, signal: Abort
   const certificates = options.certificates(ending.signal)[Symbol.asyncIterator]();
   const first = await certificates.next();
   if (first.done === true) {
-    signal.throwIfAborted(); // asked to stop while the certificate could not be had
+    signal.throwIfAborted(); // aborted while waiting for the certificate
     throw new CertificateError("expected a certificate to serve webhooks with, found none");
   }
   const server = new WebhookServer(options);
@@ -54,7 +55,7 @@ export async function serveWebhooks(options: ServeWebhooksOptions, signal: Abort
   };
 }
 
-/** Follows the source and looks after trust until it is over. */
+/** Follows the certificate source and keeps caBundle up to date until the signal aborts. */
 async function keepUp(
   options: ServeWebhooksOptions,
   server: WebhookServer,
@@ -75,7 +76,7 @@ async function keepUp(
   await keeping;
 }
 
-/** What cannot be shown must not end the following of what comes after it; the certificate before stays. */
+/** A certificate that cannot be loaded is reported; the previous one stays in use until the source yields the next. */
 function use(server: WebhookServer, shown: ServingCertificate, onProblem: ServeWebhooksOptions["onProblem"]): void {
   try {
     server.use(shown);
@@ -85,8 +86,8 @@ function use(server: WebhookServer, shown: ServingCertificate, onProblem: ServeW
 }
 
 /**
- * Trust first: a caller that has not heard of a new authority would refuse what it signed. If it cannot be told, the certificate
- * before is good until it ends; then the next one can only be better.
+ * Updates caBundle before the certificate is used: a caller without the new authority would reject what it signed. If the update
+ * keeps failing, the previous certificate stays in use until it expires; then the new one is used in any case.
  */
 async function untilTrusted(
   next: ServingCertificate,
@@ -105,6 +106,6 @@ async function untilTrusted(
       if (!signal.aborted) onProblem?.(error);
     }
     if (clock.now() >= validityOf(before.certificate).untilMs) return;
-    await clock.sleep(backoff.next(), signal).catch(() => {}); // the loop's condition sees the abort
+    await clock.sleep(backoff.next(), signal).catch(() => {}); // the loop condition handles the abort
   }
 }

@@ -14,7 +14,7 @@ import { WebhookServer, type WebhookServerOptions } from "./server.ts";
 import { type Validator, validate } from "./webhooks.ts";
 
 const environment = systemEnvironment();
-const authority = makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, environment);
+const authority = await makeAuthority({ name: "test", lifetimeMs: 86_400_000 }, environment);
 const serving = () => issueServing(authority, { names: ["localhost"], lifetimeMs: 3_600_000 }, environment);
 const Gordon: Kind = { group: "operator.prgcont.cz", version: "v1", kind: "Gordon", plural: "gordons", namespaced: true };
 const path = "/validate-operator-prgcont-cz-v1-gordon";
@@ -35,7 +35,7 @@ interface Given extends Partial<WebhookServerOptions> {
   readonly shown?: CertifiedKey;
 }
 
-async function start({ validator = () => allowed(), shown = serving(), ...options }: Given = {}) {
+async function start({ validator = () => allowed(), shown, ...options }: Given = {}) {
   const server = new WebhookServer({
     webhooks: [validate(Gordon, validator)],
     host: "127.0.0.1",
@@ -43,7 +43,7 @@ async function start({ validator = () => allowed(), shown = serving(), ...option
     environment,
     ...options,
   });
-  await server.start(shown);
+  await server.start(shown ?? (await serving()));
   closing.push(() => server.close());
   return server;
 }
@@ -55,7 +55,7 @@ interface Call {
   readonly agent?: Agent;
 }
 
-/** One HTTP/1.1 request; the serial number tells which certificate was shown. */
+/** Sends one HTTP/1.1 request; the serial number identifies the certificate that the server presented. */
 async function call(server: WebhookServer, { body = review(), ...options }: Call = {}) {
   const sent = request({ host: "localhost", port: server.port, ca: authority.certificate, path, method: "POST", ...options });
   sent.end(body);
@@ -66,7 +66,7 @@ async function call(server: WebhookServer, { body = review(), ...options }: Call
   return { status: response.statusCode as number, headers: response.headers, text, serial };
 }
 
-/** A promise to be kept by the test, and a validator that waits for it. */
+/** A validator that waits for a promise which the test resolves. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<AbortSignal>();
@@ -100,27 +100,30 @@ describe("the webhook server", () => {
   });
 
   it.each([
-    { name: "a path nobody serves", given: { path: "/elsewhere" }, status: 404 },
+    { name: "an unknown path", given: { path: "/elsewhere" }, status: 404 },
     { name: "a GET", given: { method: "GET", body: "" }, status: 405 },
     { name: "a body that is not JSON", given: { body: "{" }, status: 400 },
-    { name: "a body that is no review", given: { body: "{}" }, status: 400 },
-    { name: "a path that is none", given: { path: "//" }, status: 400 },
+    { name: "a body that is not a review", given: { body: "{}" }, status: 400 },
+    { name: "a body that is null", given: { body: "null" }, status: 400 },
+    { name: "a review whose kind is not a string", given: { body: '{"kind":{"toString":1}}' }, status: 400 },
+    { name: "a review of an object that is a number", given: { body: review({ object: 1 }) }, status: 400 },
+    { name: "an invalid path", given: { path: "//" }, status: 400 },
     { name: "a body over 7 MiB", given: { body: review({ padding: "x".repeat(7 * 1024 * 1024) }) }, status: 413 },
-  ])("refuses $name with $status", async ({ given, status }) => expect((await call(await start(), given)).status).toBe(status));
+  ])("rejects $name with $status", async ({ given, status }) => expect((await call(await start(), given)).status).toBe(status));
 
-  it("takes an update of the largest object there can be: before and after", async () => {
+  it("accepts an update of the largest possible object, old and new", async () => {
     const object = { padding: "x".repeat(3 * 1024 * 1024) };
     expect((await call(await start(), { body: review({ operation: "UPDATE", object, oldObject: object }) })).status).toBe(200);
   });
 
-  it("reports a review that is too large: it never passes, and the API server does not say why", async () => {
+  it("reports a review that is too large, since it never succeeds and the API server gives no reason", async () => {
     const failures: unknown[] = [];
     const server = await start({ maxBodyBytes: 10, reporter: { failed: (at, error) => failures.push([at, error]) } });
     expect((await call(server)).status).toBe(413);
     expect(failures).toMatchObject([[path, { message: "expected at most 10 bytes (maxBodyBytes)" }]]);
   });
 
-  it("fails with 500 when a function throws, reports it once, and tells the caller nothing of the inside", async () => {
+  it("answers 500 when a function throws, reports it once, and reveals no details to the client", async () => {
     const failures: unknown[] = [];
     const secret = new Error("token abc");
     const validator = () => {
@@ -132,7 +135,20 @@ describe("the webhook server", () => {
     expect(failures).toEqual([secret]);
   });
 
-  it("reports a conversion that fails, which is answered with 200", async () => {
+  it.each([
+    { name: "a version that is a number", asked: { desiredAPIVersion: 1, objects: [] } },
+    { name: "objects that are not a list", asked: { desiredAPIVersion: "a/v1", objects: {} } },
+    { name: "an object that is null", asked: { desiredAPIVersion: "a/v1", objects: [null] } },
+    { name: "an object without a kind", asked: { desiredAPIVersion: "a/v1", objects: [{ apiVersion: "a/v1" }] } },
+  ])("rejects a conversion with $name and does not report it as a webhook failure", async ({ asked }) => {
+    const failures: unknown[] = [];
+    const server = await start({ webhooks: [convert(Gordon, {})], reporter: { failed: (_at, error) => failures.push(error) } });
+    const body = JSON.stringify({ kind: "ConversionReview", request: { uid: "7", ...asked } });
+    expect((await call(server, { path: "/convert", body })).status).toBe(400);
+    expect(failures).toEqual([]);
+  });
+
+  it("reports a failed conversion, although its HTTP status is 200", async () => {
     const failures: unknown[] = [];
     const reporter = { failed: (at: string, error: unknown) => failures.push([at, error]) };
     const server = await start({ webhooks: [convert(Gordon, {})], reporter });
@@ -143,7 +159,7 @@ describe("the webhook server", () => {
     expect(failures).toMatchObject([["/convert", { code: "WEBHOOK_CONVERSION" }]]);
   });
 
-  it("A2: sends away what is too much at once, with a time to come back", async () => {
+  it("A2: answers 429 with Retry-After above the limit of concurrent reviews", async () => {
     const { validator, release, arrived } = held();
     const server = await start({ validator, maxConcurrent: 1 });
     const first = call(server);
@@ -154,7 +170,7 @@ describe("the webhook server", () => {
     expect((await first).status).toBe(200);
   });
 
-  it("A2: does not count those who hung up before they were answered, over HTTP/2 as the API server does", async () => {
+  it("A2: does not count canceled requests as concurrent, over HTTP/2 as the API server sends them", async () => {
     const { validator, release, arrived } = held();
     const ended = Promise.withResolvers<void>();
     const server = await start({ validator, maxConcurrent: 1, reporter: { ended: (at) => at === path && ended.resolve() } });
@@ -165,13 +181,13 @@ describe("the webhook server", () => {
     await arrived;
     stream.close(constants.NGHTTP2_CANCEL);
     await once(stream, "close");
-    await call(server, { path: "/elsewhere" }); // by now the server has heard of it
+    await call(server, { path: "/elsewhere" }); // by now the server has processed the cancellation
     release();
     await ended.promise;
     expect((await call(server)).status).toBe(200);
   });
 
-  it("stops waiting when the API server does, and tells the function so", async () => {
+  it("stops waiting when the API server's timeout ends, and aborts the function's signal", async () => {
     const manual = manualEnvironment();
     const { validator, arrived } = held();
     const server = await start({ validator, environment: manual });
@@ -184,17 +200,17 @@ describe("the webhook server", () => {
     expect((await answer).status).toBe(504);
   });
 
-  it("shows a new certificate to new connections and leaves those under way alone", async () => {
+  it("presents a new certificate to new connections and keeps existing ones open", async () => {
     const server = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closing.push(() => agent.destroy());
     const before = await call(server, { agent });
-    server.use(serving());
+    server.use(await serving());
     expect((await call(server, { agent })).serial).toBe(before.serial);
     expect((await call(server)).serial).not.toBe(before.serial);
   });
 
-  it("lets reviews under way finish when it closes, and hangs up on idle connections", async () => {
+  it("waits for reviews in progress when it closes, and closes idle connections", async () => {
     const { validator, release, arrived } = held();
     const server = await start({ validator });
     const agent = new Agent({ keepAlive: true });
@@ -207,16 +223,16 @@ describe("the webhook server", () => {
     await closed;
   });
 
-  it("hangs up on whoever connected and said nothing, not even in TLS, when it closes", async () => {
+  it("closes connections that never started TLS when it closes", async () => {
     const server = await start();
     const silent = connect(server.port, "127.0.0.1");
     closing.push(() => silent.destroy());
     await once(silent, "connect");
-    expect((await call(server)).status).toBe(200); // whoever came before has been accepted, too
+    expect((await call(server)).status).toBe(200); // earlier connections have been accepted, too
     await server.close();
   });
 
-  /** A review whose body never comes to its end. */
+  /** A review whose body never completes. */
   async function unfinished(server: WebhookServer, started: Promise<void>) {
     const url = {
       host: "localhost",
@@ -233,7 +249,7 @@ describe("the webhook server", () => {
     return { status };
   }
 
-  it("A2: waits for nobody longer than the API server would, whatever they claim", async () => {
+  it("A2: limits a requested timeout to the API server's maximum", async () => {
     const manual = manualEnvironment();
     const started = Promise.withResolvers<void>();
     const server = await start({ environment: manual, reporter: { started: () => started.resolve() } });
@@ -243,7 +259,7 @@ describe("the webhook server", () => {
     expect(await status).toBe(504);
   });
 
-  it("does not wait for a body that never comes when it closes", async () => {
+  it("does not wait for an incomplete body when it closes", async () => {
     const manual = manualEnvironment();
     const started = Promise.withResolvers<void>();
     const server = await start({ environment: manual, reporter: { started: () => started.resolve() } });
@@ -254,7 +270,7 @@ describe("the webhook server", () => {
     expect(await status).toBe(503);
   });
 
-  it("counts each review by path and status, strangers' paths as one", async () => {
+  it("counts each review by path and status, and all unknown paths as one", async () => {
     const ended: string[] = [];
     const server = await start({ reporter: { ended: (at, status) => ended.push(`${at} ${status}`) } });
     await call(server);

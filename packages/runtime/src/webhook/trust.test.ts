@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../objects/kinds/admissionregistration.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+import {
+  CustomResourceDefinition,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../objects/kinds/extension.ts";
 import type { Kind } from "../objects/object.ts";
 import { ObjectsInMemory } from "../operator/testing/objects-in-memory.ts";
 import { allowed } from "./admission.ts";
@@ -39,7 +42,7 @@ async function world() {
   return { environment, objects, options, install, bundles };
 }
 
-/** What there is, but for the trust. */
+/** The objects as stored, without caBundle. */
 const untrusted = (objects: ObjectsInMemory) => {
   const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration, CustomResourceDefinition] as const;
   const all = kinds.flatMap((kind) => [...objects.all(kind as Kind)]) as { webhooks?: unknown; spec?: unknown }[];
@@ -49,8 +52,8 @@ const untrusted = (objects: ObjectsInMemory) => {
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-describe("trust", () => {
-  it("is put into configurations and conversions, and nothing else of them changes", async () => {
+describe("caBundle", () => {
+  it("is set in configurations and conversions, and nothing else in them changes", async () => {
     const { objects, options, install, bundles } = await world();
     await install();
     const before = untrusted(objects);
@@ -63,7 +66,7 @@ describe("trust", () => {
     expect(untrusted(objects)).toBe(before);
   });
 
-  it("is put into each webhook of a configuration, whichever lacks it", async () => {
+  it("is set in each webhook of a configuration that lacks it", async () => {
     const { objects, options } = await world();
     const [webhook] = validating?.webhooks ?? [];
     const trusted = { ...webhook, clientConfig: { ...address, caBundle: base64("PEM") } };
@@ -74,7 +77,7 @@ describe("trust", () => {
     expect(written?.webhooks?.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([base64("PEM"), base64("PEM")]);
   });
 
-  it("A1: is not tried again at once where it is refused", async () => {
+  it("A1: is not retried at once when the write is rejected", async () => {
     const { objects, options, install } = await world();
     await install();
     objects.before = ({ verb }) => {
@@ -83,7 +86,7 @@ describe("trust", () => {
     await expect(spreadTrust("PEM", options)).rejects.toThrow("you may not");
   });
 
-  it("E1: is not written again where it is", async () => {
+  it("E1: is not written again if it is current", async () => {
     const { objects, options, install } = await world();
     await install();
     await spreadTrust("PEM", options);
@@ -92,7 +95,7 @@ describe("trust", () => {
     expect(objects.calls.slice(before).map(({ verb }) => verb)).toEqual(["find", "find", "find"]);
   });
 
-  it("A1: is written on the second try when somebody else wrote in between", async () => {
+  it("A1: is written on the second attempt after a conflict", async () => {
     const { objects, options, install, bundles } = await world();
     await install();
     let interfered = false;
@@ -109,7 +112,7 @@ describe("trust", () => {
     expect(objects.read(ValidatingWebhookConfiguration, { name: "gordon" })?.metadata.labels).toEqual({ a: "b" });
   });
 
-  it("finds configurations that are applied later within seconds, and comes back when somebody takes it out", async () => {
+  it("is set within seconds in configurations that are applied later, and restored when it is removed", async () => {
     const { environment, objects, options, install, bundles } = await world();
     const ending = new AbortController();
     const keeping = keepTrust({ ...options, environment, trust: () => "PEM" }, ending.signal);
@@ -125,7 +128,7 @@ describe("trust", () => {
     await keeping;
   });
 
-  it("is soon in a place that comes back, however long it took the first time", async () => {
+  it("is set soon in a configuration that is created again, however long it took the first time", async () => {
     const { environment, objects, options, install, bundles } = await world();
     const ending = new AbortController();
     const problems: unknown[] = [];
@@ -143,7 +146,7 @@ describe("trust", () => {
     await keeping;
   });
 
-  it("is missing in a CRD that does not ask for a conversion: there would be nobody to trust us", async () => {
+  it("is reported missing for a CRD without a conversion webhook", async () => {
     const { objects, options } = await world();
     const { conversion: _none, ...unconverted } = crd.spec;
     await objects.client.create(CustomResourceDefinition, { ...crd, spec: unconverted });
@@ -151,7 +154,7 @@ describe("trust", () => {
     expect(placed).toEqual([{ place: "CustomResourceDefinition gordons.operator.prgcont.cz", found: "missing" }]);
   });
 
-  it("says once of each place that it is missing, and again if it goes", async () => {
+  it("is reported missing once per object, and again if the object is deleted", async () => {
     const { environment, objects, options, install } = await world();
     const problems: unknown[] = [];
     const ending = new AbortController();
@@ -173,7 +176,7 @@ describe("trust", () => {
     await keeping;
   });
 
-  it("says what is wrong and goes on trying", async () => {
+  it("is retried after an error, which is reported", async () => {
     const { environment, objects, options, install, bundles } = await world();
     await install();
     const problems: unknown[] = [];

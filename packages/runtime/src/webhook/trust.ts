@@ -1,16 +1,16 @@
-// Telling the API server whom to trust: the authority of our certificates is put into the webhook configurations and the
-// conversion of CRDs (caBundle). Configurations are not ours alone (somebody may apply the manifest again, without it), so
-// it is looked after for as long as the operator runs, and written only where it is missing or old.
+// Keeps caBundle up to date: the certificates' authority in the webhook configurations and in the conversion of CRDs. Others
+// write these objects, too (applying the manifest again may remove caBundle), so they are checked for as long as the operator
+// runs, and written only if caBundle is missing or outdated.
 import type { Client } from "../client/client.ts";
 import { ConflictError } from "../client/errors.ts";
 import { Backoff, jittered } from "../concurrency/backoff.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import {
+  CustomResourceDefinition,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
   type WebhookClientConfig,
-} from "../objects/kinds/admissionregistration.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
+} from "../objects/kinds/extension.ts";
 import type { Kind, KubernetesObject, Stored } from "../objects/object.ts";
 import { NotRegisteredError } from "./errors.ts";
 import type { Webhook } from "./webhooks.ts";
@@ -18,26 +18,26 @@ import type { Webhook } from "./webhooks.ts";
 export interface TrustOptions {
   readonly client: Pick<Client, "find" | "update">;
   readonly webhooks: readonly Webhook[];
-  /** Of the webhook configurations: the operator's name. */
+  /** Name of the webhook configurations: the operator's name. */
   readonly name: string;
 }
 
 export interface TrustKeeperOptions extends TrustOptions {
-  /** PEM, as it is now. */
+  /** The current PEM certificates. */
   readonly trust: () => string | undefined;
-  /** Milliseconds between two looks. @default 30 s */
+  /** Polling interval in milliseconds. @default 30 s */
   readonly everyMs?: number;
   readonly environment: Environment;
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** What became of one place where trust belongs. */
+/** The result for one object that holds a caBundle. */
 export interface Placed {
   readonly place: string;
   readonly found: "written" | "there" | "missing";
 }
 
-/** Puts this trust wherever it belongs and is not already there; says what it found in each place. */
+/** Sets caBundle in every object where it is missing or outdated; returns the result for each object. */
 export async function spreadTrust(trust: string, options: TrustOptions, signal?: AbortSignal): Promise<readonly Placed[]> {
   const { client, webhooks, name } = options;
   const caBundle = Buffer.from(trust).toString("base64");
@@ -56,21 +56,21 @@ export async function spreadTrust(trust: string, options: TrustOptions, signal?:
   ]);
 }
 
-/** Keeps it there until the signal aborts. */
+/** Keeps caBundle up to date until the signal aborts. */
 export async function keepTrust(options: TrustKeeperOptions, signal: AbortSignal): Promise<void> {
   const { environment, everyMs = 30_000 } = options;
-  // Operators are often started before their configuration is applied; then the first seconds count.
+  // Operators often start before their configuration is applied; then retry within seconds.
   const backoff = new Backoff({ initialMs: 1_000, maxMs: everyMs, jitter: 0.1 }, environment);
   const told = new Set<string>();
   while (!signal.aborted) {
     const settled = await lookOnce(options, told, signal);
     if (settled) backoff.reset();
     const waitMs = settled ? jittered(everyMs, 0.1, environment.random) : backoff.next();
-    await environment.clock.sleep(waitMs, signal).catch(() => {}); // the loop's condition sees the abort
+    await environment.clock.sleep(waitMs, signal).catch(() => {}); // the loop condition handles the abort
   }
 }
 
-/** True if it is everywhere now. A place that is missing is told of once, until it is there and missing again. */
+/** Resolves to true if caBundle is set everywhere. Reports a missing object once, and again after it existed. */
 async function lookOnce(options: TrustKeeperOptions, told: Set<string>, signal: AbortSignal): Promise<boolean> {
   const trust = options.trust();
   if (trust === undefined) return true;
@@ -93,7 +93,7 @@ const notRegistered = (place: string) =>
     `expected ${place} to say where our webhooks are, found that it does not → apply the operator's manifests; until then nobody asks them`,
   );
 
-/** The object with the trust in it; the same one if it has it; undefined if there is no place for it. */
+/** Returns the object with caBundle; the same value if it is current; undefined if the object has no place for it. */
 type Change<T extends KubernetesObject> = (object: Stored<T>) => Stored<T> | undefined;
 
 async function putInto<T extends KubernetesObject>(
@@ -112,7 +112,7 @@ async function putInto<T extends KubernetesObject>(
       await client.update<T>(kind, wanted, { signal });
       return "written";
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw error; // somebody else wrote; look again
+      if (!(error instanceof ConflictError)) throw error; // read again after a conflict
     }
   }
 }
@@ -129,7 +129,7 @@ function withBundles<T extends ValidatingWebhookConfiguration | MutatingWebhookC
   };
 }
 
-/** Undefined if the CRD is not converted by a webhook: ours is never asked, and what versions do not share is lost. */
+/** Undefined if the CRD has no conversion webhook: then fields that its versions do not share are lost. */
 function withConversionBundle<T extends CustomResourceDefinition>(crd: T, caBundle: string): T | undefined {
   const { conversion } = crd.spec;
   const clientConfig: WebhookClientConfig | undefined = conversion?.webhook?.clientConfig;

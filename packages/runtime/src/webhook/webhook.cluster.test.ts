@@ -1,24 +1,24 @@
-// The only judge of a webhook is an API server that calls it: its TLS, its JSON, its patches, its error messages.
+// Webhooks as an API server calls them: its TLS, its JSON, its patches, its error messages.
 import { type Cluster, testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { ForbiddenError, InvalidError } from "../client/errors.ts";
-import { CustomResourceDefinition } from "../objects/kinds/apiextensions.ts";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
+import { CustomResourceDefinition } from "../objects/kinds/extension.ts";
 import { dynamicKind } from "../objects/kinds/kind.ts";
 import type { KubernetesObject } from "../objects/object.ts";
-import { clientOf } from "../testing/cluster-client.ts";
+import { clientOf } from "../testing/cluster-world.ts";
 import { allowed, denied } from "./admission.ts";
 import { conversionThrough } from "./configuration.ts";
 import { convert } from "./conversion.ts";
 import { type Place, place, serving } from "./testing/place.ts";
 import { mutate, validate } from "./webhooks.ts";
 
-/** The API server learns of configurations by a watch: until it has, it lets things pass or fails to connect. */
+/** The API server watches configurations: until it has seen them, it allows writes or fails to connect. */
 const once = <T>({ cluster }: Place<Cluster>, act: () => Promise<T>, holds: (value: T) => boolean) =>
   cluster.eventually(act, holds);
 
-describe("a webhook that an API server calls", () => {
-  it("refuses a write with its own words", async () => {
+describe("a webhook called by an API server", () => {
+  it("rejects a write with its own message", async () => {
     await using at = await place(await testCluster());
     const judge = validate(
       ConfigMap,
@@ -36,7 +36,7 @@ describe("a webhook that an API server calls", () => {
     await at.client.create(ConfigMap, at.configMap("b", { size: "large" }));
   });
 
-  it("refuses as the API server's own validation does, naming the field, and warns", async () => {
+  it("rejects like the API server's own validation, with field causes and warnings", async () => {
     await using at = await place(await testCluster());
     const causes = [{ field: "data.size", message: "must be large" }];
     const judge = validate(
@@ -55,7 +55,7 @@ describe("a webhook that an API server calls", () => {
     expect(warnings).toEqual(["sizes will be required soon"]);
   });
 
-  it("changes an object on its way in, and sees the object about to go", async () => {
+  it("mutates an object on create, and receives the object on delete", async () => {
     await using at = await place(await testCluster());
     const seen: string[] = [];
     const label = mutate(

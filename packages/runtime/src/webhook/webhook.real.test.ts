@@ -1,18 +1,18 @@
-// What people see of a webhook through kubectl, which is not there on a machine that has only Node.
+// Webhook responses as kubectl shows them. Needs kubectl, which the other cluster tests do not.
 import { testCluster } from "@memhog/localcluster/testing";
 import { it } from "vitest";
-import { ConfigMap } from "../objects/kinds/core/config.ts";
+import { ConfigMap } from "../objects/kinds/core.ts";
 import { allowed, denied } from "./admission.ts";
 import { place, serving } from "./testing/place.ts";
 import { validate } from "./webhooks.ts";
 
-it("the real kubectl shows a webhook's own words, and is let through where it has none", async () => {
+it("kubectl shows the message of a webhook that rejects a write, and succeeds when the webhook allows it", async () => {
   await using at = await place(await testCluster());
   const judge = validate(ConfigMap, ({ data }) => (data?.size === "small" ? denied("too small") : allowed()), at.here);
   await using _served = await serving(at, [judge]);
   const attempt = () =>
     at.cluster.kubectl("create", "configmap", "a", "--from-literal=size=small", "--dry-run=server").catch(String);
-  // The API server learns of configurations by a watch: until it has, it lets things pass or fails to connect.
+  // The API server watches configurations: until it has seen them, it allows writes or fails to connect.
   await at.cluster.eventually(attempt, (text) => text.includes("denied the request: too small"));
   await at.cluster.kubectl("create", "configmap", "b", "--from-literal=size=large");
 });

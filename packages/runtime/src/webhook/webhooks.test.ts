@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Kind, KubernetesObject } from "../objects/object.ts";
 import { type AdmissionRequest, type AdmissionResponse, allowed, denied } from "./admission.ts";
-import { reviewersOf } from "./reviews.ts";
+import { reviewersOf } from "./request-handler.ts";
 import { mutate, validate, type Webhook } from "./webhooks.ts";
 
 interface Gordon extends KubernetesObject {
@@ -15,7 +15,7 @@ const gordon = (replicas: number): Gordon => ({
   spec: { replicas },
 });
 
-/** What the API server would get back for this request. */
+/** Returns the response that the API server would receive for this request. */
 async function ask(webhook: Webhook, request: Partial<AdmissionRequest<Gordon>>): Promise<AdmissionResponse> {
   const review = {
     apiVersion: "admission.k8s.io/v1",
@@ -35,11 +35,11 @@ describe("a validating webhook", () => {
     old !== undefined && object.spec.replicas < old.spec.replicas ? denied("a Gordon does not shrink") : allowed(),
   );
 
-  it("lets through what its function allows", async () => {
+  it("allows what its function allows", async () => {
     expect(await ask(growsOnly, { object: gordon(1) })).toEqual({ uid: "7", allowed: true });
   });
 
-  it("refuses with the message of its function", async () => {
+  it("rejects with the message of its function", async () => {
     expect(await ask(growsOnly, { operation: "UPDATE", object: gordon(1), oldObject: gordon(2) })).toEqual({
       uid: "7",
       allowed: false,
@@ -47,7 +47,7 @@ describe("a validating webhook", () => {
     });
   });
 
-  it("refuses as the API server's own validation does when it names fields", async () => {
+  it("rejects like the API server's own validation when it names fields", async () => {
     const causes = [{ field: "spec.replicas", message: "must be odd" }];
     const { status } = await ask(
       validate(Gordon, () => denied("must be odd", { causes })),
@@ -56,14 +56,14 @@ describe("a validating webhook", () => {
     expect(status).toEqual({ message: "must be odd", reason: "Invalid", code: 422, details: { causes } });
   });
 
-  it("shows the object about to go on DELETE", async () => {
+  it("receives the deleted object on DELETE", async () => {
     const keep = validate(Gordon, (object, _old, { operation }) => denied(`${operation} of ${object.spec.replicas}`), {
       operations: ["DELETE"],
     });
     expect((await ask(keep, { operation: "DELETE", object: null, oldObject: gordon(3) })).status?.message).toBe("DELETE of 3");
   });
 
-  it("passes on warnings", async () => {
+  it("returns warnings", async () => {
     expect(
       (
         await ask(
@@ -76,7 +76,7 @@ describe("a validating webhook", () => {
 });
 
 describe("a mutating webhook", () => {
-  it("answers with the way from the object it was shown to the one it wants", async () => {
+  it("answers with a patch from the received object to the returned one", async () => {
     const answer = await ask(
       mutate(Gordon, (object) => ({ ...object, spec: { ...object.spec, hats: ["bowler"] } })),
       { object: gordon(1) },
@@ -87,13 +87,13 @@ describe("a mutating webhook", () => {
 
   it.each([
     { name: "returns nothing", webhook: mutate(Gordon, () => undefined) },
-    { name: "returns the object as it is", webhook: mutate(Gordon, (object) => object) },
+    { name: "returns the object unchanged", webhook: mutate(Gordon, (object) => object) },
     { name: "returns an equal object", webhook: mutate(Gordon, (object) => structuredClone(object)) },
   ])("answers without a patch when its function $name", async ({ webhook }) => {
     expect(await ask(webhook, { object: gordon(1) })).toEqual({ uid: "7", allowed: true });
   });
 
-  it("finds the changes even if the function edits what it was given", async () => {
+  it("computes the patch even if the function modifies the received object", async () => {
     const careless = mutate(Gordon, (object) => {
       (object.spec as { replicas: number }).replicas = 9;
       return object;
@@ -101,7 +101,7 @@ describe("a mutating webhook", () => {
     expect(patchOf(await ask(careless, { object: gordon(1) }))).toEqual([{ op: "replace", path: "/spec/replicas", value: 9 }]);
   });
 
-  it("can refuse", async () => {
+  it("can reject a write", async () => {
     expect(
       await ask(
         mutate(Gordon, () => denied("no")),
@@ -111,7 +111,7 @@ describe("a mutating webhook", () => {
   });
 });
 
-describe("the routes of webhooks", () => {
+describe("webhook paths", () => {
   it.each([
     { path: "/validate-operator-prgcont-cz-v1-gordon", webhook: validate(Gordon, () => allowed()) },
     { path: "/mutate-operator-prgcont-cz-v1-gordon-hats", webhook: mutate(Gordon, () => undefined, { name: "hats" }) },
@@ -120,14 +120,14 @@ describe("the routes of webhooks", () => {
       webhook: validate(Gordon, () => allowed(), { subresource: "scale" }),
     },
     { path: "/mutate--v1-pod", webhook: mutate({ ...Gordon, group: "", kind: "Pod", plural: "pods" }, () => undefined) },
-  ])("are spelt as controller-runtime does: $path", ({ path, webhook }) => expect(webhook.path).toBe(path));
+  ])("have the form that controller-runtime uses: $path", ({ path, webhook }) => expect(webhook.path).toBe(path));
 
-  it("must be distinct", () => {
+  it("must be unique", () => {
     const webhook = validate(Gordon, () => allowed());
     expect(() => reviewersOf([webhook, webhook])).toThrow("give one of the validate(Gordon, …) a name");
   });
 
-  it("take reviews only", async () => {
+  it("accept only reviews", async () => {
     const webhook = validate(Gordon, () => allowed());
     const reviewer = reviewersOf([webhook]).get(webhook.path);
     for (const nonsense of [

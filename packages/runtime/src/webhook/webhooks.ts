@@ -1,60 +1,60 @@
-// Webhooks as an operator declares them: a kind and a function. The API server asks us before it stores an object, and
-// what the function returns is the answer.
+// Webhooks as an operator declares them: a kind and a function. The API server calls the webhook before it stores an object, and
+// the function's result is the response.
 //
 //     validate(Gordon, (gordon, old) =>
 //       old !== undefined && gordon.spec.size < old.spec.size ? denied("a Gordon does not shrink") : allowed())
 //
 //     mutate(Pod, (pod) => ({ ...pod, spec: { ...pod.spec, priorityClassName: "low" } }))
 //
-// From the same declaration come the route (server.ts) and the registration (configuration.ts), so they cannot drift.
-// A function that throws, or takes too long, is a webhook that failed: then its failurePolicy decides, not we.
+// The path (server.ts) and the registration (configuration.ts) derive from the same declaration, so they always agree.
+// If a function throws or times out, the webhook has failed and its failurePolicy applies.
 import { isDeepStrictEqual } from "node:util";
-import type { LabelSelector } from "../objects/kinds/common.ts";
+import type { LabelSelector } from "../objects/kinds/kind.ts";
 import type { Kind, KubernetesObject } from "../objects/object.ts";
 import {
   type AdmissionOperation,
   type AdmissionRequest,
   type AdmissionResponse,
   allowed,
+  jsonPatch,
   responseOf,
   type Verdict,
 } from "./admission.ts";
 import type { ConversionWebhook } from "./conversion.ts";
-import { jsonPatch } from "./json-patch.ts";
 
 export interface AdmissionWebhookOptions {
-  /** Tells two webhooks of one kind apart: lower-case letters, digits and dashes. @default none */
+  /** Distinguishes webhooks of the same kind: lower-case letters, digits and dashes. @default none */
   readonly name?: string;
-  /** Writes we want to be asked about. @default CREATE and UPDATE */
+  /** Operations that call the webhook. @default CREATE and UPDATE */
   readonly operations?: readonly AdmissionOperation[];
   /** Writes to this subresource instead of the object itself, like "scale" or "eviction". @default none */
   readonly subresource?: string;
   /**
-   * What happens to a write when we cannot be asked. @default "Fail" for kinds of our own; "Ignore" for built-in ones,
-   * since an operator that is down must not keep a cluster from making pods
+   * What happens to a write when the webhook fails. @default "Fail" for custom resources; "Ignore" for built-in kinds, since an
+   * operator that is down must not prevent the creation of pods
    */
   readonly failurePolicy?: "Fail" | "Ignore";
-  /** Seconds the API server waits for our answer, 1 to 30; every write of the kind may take that much longer. @default 5 */
+  /** Seconds the API server waits for a response, 1 to 30; each write of the kind may take that much longer. @default 5 */
   readonly timeoutSeconds?: number;
-  /** Namespaces that are never asked about. @default for built-in kinds kube-system and the operator's own; none for ours */
+  /** Excluded namespaces. @default kube-system and the operator's namespace for built-in kinds; none for custom resources */
   readonly excludeNamespaces?: readonly string[];
   /** Only objects in namespaces with these labels. */
   readonly namespaceSelector?: LabelSelector;
-  /** Only objects with these labels. Whoever writes an object chooses its labels: no protection, only a filter. */
+  /** Only objects with these labels. The client that writes an object sets its labels: a filter, not a security boundary. */
   readonly objectSelector?: LabelSelector;
-  /** CEL expressions that must all be true for us to be asked; they cost the API server nothing. */
+  /** CEL expressions that must all be true; the API server evaluates them without calling the webhook. */
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 
-/** A write that waits, as handlers see it. */
+/** The admission request as handlers receive it. */
 export type PendingWrite<T extends KubernetesObject> = AdmissionRequest<T> & {
-  /** Aborts when the API server has stopped waiting. Pass it to whatever you call. */
+  /** Aborts when the API server stops waiting. Pass it to the calls that you make. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Says whether a write may go on. `object` is what would be stored; `old` is what is stored now, if anything. On DELETE
- * both are the object about to go, and `request.operation` says so.
+ * Decides whether to allow a write. `object` is the object to be stored; `old` is the stored object, if any. On DELETE both are the
+ * object to be deleted, and `request.operation` is "DELETE".
  */
 export type Validator<T extends KubernetesObject> = (
   object: T,
@@ -62,18 +62,18 @@ export type Validator<T extends KubernetesObject> = (
   request: PendingWrite<T>,
 ) => Verdict | Promise<Verdict>;
 
-/** Returns the object as it should be stored; the same one, or undefined, changes nothing; `denied(…)` refuses. */
+/** Returns the object to store; the same object or undefined changes nothing; `denied(…)` rejects the write. */
 export type Mutator<T extends KubernetesObject> = (
   object: T,
   request: PendingWrite<T>,
 ) => T | Verdict | undefined | Promise<T | Verdict | undefined>;
 
-/** A declared webhook about to be asked before writes. */
+/** A declared admission webhook. */
 export interface AdmissionWebhook {
   readonly type: "validate" | "mutate";
   readonly kind: Kind;
   readonly options: AdmissionWebhookOptions;
-  /** Where it is served. */
+  /** URL path on the webhook server. */
   readonly path: string;
   answer(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionResponse>;
 }
@@ -81,12 +81,12 @@ export interface AdmissionWebhook {
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /**
- * A webhook that lets writes of a kind through or refuses them.
+ * Declares a webhook that allows or rejects writes of a kind.
  *
  *     validate(Gordon, ({ spec }) => (spec.replicas === 13 ? denied("replicas: expected a lucky number, found 13") : allowed()))
  *
- * The operator serves it (`webhooks`) and certifies itself; that the API server asks is what `operatorManifests` is for, or where
- * there are none, `toYaml(...webhookConfigurations(webhooks, { name, url: "https://127.0.0.1:9443" }))`, to be applied once.
+ * The operator serves it (`webhooks`) and manages its certificate. `operatorManifests` registers it with the API server; without
+ * manifests, apply `toYaml(...webhookConfigurations(webhooks, { name, url: "https://127.0.0.1:9443" }))` once.
  */
 export function validate<T extends KubernetesObject>(
   kind: Kind<T>,
@@ -99,15 +99,15 @@ export function validate<T extends KubernetesObject>(
       const pending = { ...request, signal } as PendingWrite<T>;
       const old = pending.oldObject ?? undefined;
       const object = pending.object ?? old;
-      // A delete of a whole collection asks for each of its objects, and a CONNECT shows its options (PodExecOptions). What shows
-      // nothing at all leaves a validator nothing to see.
+      // A DELETE of a collection calls the webhook once per object; CONNECT sends its options (PodExecOptions). A request without
+      // any object leaves nothing to validate.
       if (object === undefined) return responseOf(request.uid, allowed());
       return responseOf(request.uid, await validator(object, old, pending));
     },
   };
 }
 
-/** A webhook that changes objects of a kind before they are stored. It must change nothing on the second look. */
+/** Declares a webhook that changes objects of a kind before they are stored. It must be idempotent. */
 export function mutate<T extends KubernetesObject>(
   kind: Kind<T>,
   mutator: Mutator<T>,
@@ -119,7 +119,7 @@ export function mutate<T extends KubernetesObject>(
       const pending = { ...request, signal } as PendingWrite<T>;
       const { object } = pending;
       if (object === undefined || object === null) return responseOf(request.uid, allowed());
-      const before = structuredClone(object); // a handler that edits what it was given still gets its patch
+      const before = structuredClone(object); // the patch is complete even if the handler modifies the object
       const wanted = (await mutator(object, pending)) ?? object;
       if (isVerdict(wanted)) return responseOf(request.uid, wanted);
       return responseOf(request.uid, allowed(), isDeepStrictEqual(before, wanted) ? [] : jsonPatch(before, wanted));
@@ -127,12 +127,12 @@ export function mutate<T extends KubernetesObject>(
   };
 }
 
-/** Every object has metadata, no verdict has. */
+/** Every object has metadata; no decision does. */
 const isVerdict = (answer: KubernetesObject | Verdict): answer is Verdict => !("metadata" in answer) && "allowed" in answer;
 
 function declared(type: "validate" | "mutate", kind: Kind, options: AdmissionWebhookOptions) {
   const { group, version, kind: name } = kind;
-  // As controller-runtime spells them, so that logs and dashboards look familiar: /validate-apps-v1-deployment
+  // The form that controller-runtime uses: /validate-apps-v1-deployment
   const parts = [type, group.replaceAll(".", "-"), version, name.toLowerCase(), options.subresource ?? "", options.name ?? ""];
   return { type, kind, options, path: `/${parts.filter((part, i) => i === 1 || part !== "").join("-")}` };
 }

@@ -1,13 +1,10 @@
-// For tests: an API server in memory with time that stands still, and a way to ask it anything.
+// For tests: an in-memory API server with a clock that stands still, and a request helper.
 import { setImmediate } from "node:timers/promises";
 import { manualEnvironment } from "@memhog/runtime/testing";
-import { customResources } from "../custom-resources/custom-resources.ts";
 import type { JsonObject } from "../json.ts";
-import { openapi } from "../openapi/openapi.ts";
 import { startSimulator } from "../simulator.ts";
-import { admission } from "./admission.ts";
 
-/** How a PATCH is written. */
+/** The content types of PATCH requests. */
 export const patches = {
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
@@ -27,7 +24,7 @@ export interface Api extends AsyncDisposable {
 
 export async function startApi(): Promise<Api> {
   const environment = manualEnvironment();
-  const simulator = await startSimulator({ environment, parts: [customResources(), admission(), openapi()] });
+  const simulator = await startSimulator({ environment });
   const ask: Api["ask"] = async (method, path, body, type = "application/json") => {
     const { pathname, searchParams } = new URL(path, "http://simulator");
     const query = Object.fromEntries(searchParams);
@@ -36,7 +33,7 @@ export async function startApi(): Promise<Api> {
       ...{ method, path: pathname, query, headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    // What follows from a write follows at once, but not before somebody lets go of the thread.
+    // Reactions to a write run in the same process, but only after this task yields.
     await setImmediate();
     return { status: answer.status, body: parsed(String(answer.body)), warning: answer.headers.warning };
   };
@@ -53,7 +50,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A pod with one container, `main`. */
+/** A pod with one container named `main`. */
 export function podOf(name: string, resources: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return { metadata: { name }, spec: { containers: [{ name: "main", image: "x:1", resources }], ...more } };
 }

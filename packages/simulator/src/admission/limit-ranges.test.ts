@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 describe("a LimitRange", () => {
-  it("gives a container what it did not say, and notes it", async () => {
+  it("sets default resources on a container and records it in an annotation", async () => {
     const { body } = await create();
     expect(body.spec.containers[0].resources).toEqual({
       limits: { memory: "256Mi" },
@@ -34,35 +34,35 @@ describe("a LimitRange", () => {
     });
   });
 
-  it("leaves what was said", async () => {
+  it("keeps the resources that a container specifies", async () => {
     const { body } = await create({ requests: { memory: "64Mi" }, limits: { memory: "64Mi" } });
     expect(body.spec.containers[0].resources).toEqual({ limits: { memory: "64Mi" }, requests: { cpu: "100m", memory: "64Mi" } });
   });
 
   it.each([
     {
-      what: "too little",
+      what: "a request below the minimum",
       resources: { limits: { memory: "16Mi" } },
       says: "minimum memory usage per Container is 32Mi, but request is 16Mi",
     },
     {
-      what: "too much",
+      what: "a limit above the maximum",
       resources: { limits: { memory: "2Gi" } },
       says: "maximum memory usage per Container is 1Gi, but limit is 2Gi",
     },
     {
-      what: "a limit far above the request",
+      what: "a limit-to-request ratio above the maximum",
       resources: { requests: { memory: "100Mi" }, limits: { memory: "1Gi" } },
       says: "memory max limit to request ratio per Container is 4, but provided ratio is 10.240000",
     },
-  ])("refuses $what", async ({ resources, says }) => {
+  ])("rejects $what", async ({ resources, says }) => {
     const { status, body } = await create(resources);
     expect(status).toBe(403);
     expect(body.message).toContain(`is forbidden: ${says.includes("minimum") ? says : ""}`);
     expect(body.message).toContain(says);
   });
 
-  it("sums up the containers of a pod", async () => {
+  it("adds up the containers of a pod", async () => {
     const one = { image: "x", resources: { limits: { memory: "1Gi" } } };
     const { body } = await create(
       {},
@@ -76,7 +76,7 @@ describe("a LimitRange", () => {
     expect(body.message).toContain("maximum memory usage per Pod is 1536Mi, but limit is 2Gi");
   });
 
-  it("has its say about a resize", async () => {
+  it("also applies to a resize", async () => {
     const { body: made } = await create({ limits: { memory: "64Mi" }, requests: { memory: "32Mi" } });
     const resources = { limits: { memory: "2Gi" }, requests: { memory: "1Gi" } };
     const patch = { spec: { containers: [{ name: "main", resources }] } };

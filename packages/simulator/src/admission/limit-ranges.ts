@@ -1,11 +1,12 @@
-// LimitRange: what a container of this namespace gets if it does not say, and how little or much it may have. Looked at when a
-// pod is created and when it is resized; claims have a minimum and a maximum, too.
-import type { Quantity } from "@memhog/runtime";
-import { type ApiObject, type Draft, type JsonObject, listAt, objectAt } from "../json.ts";
+// LimitRange: default resources for containers that specify none, and minimum and maximum amounts. Applies when a pod is created or
+// resized. Claims also have a minimum and a maximum.
+
+import { parseQuantity } from "@memhog/runtime";
+import type { Quantity } from "@memhog/runtime/objects";
+import { type ApiObject, type Draft, isObject, type JsonObject, listAt, objectAt } from "../json.ts";
 import type { Admission, AdmissionRequest } from "../server/admission.ts";
 import type { ServerCore } from "../server/core.ts";
 import { forbidden } from "../server/status-error.ts";
-import { type Amounts, amountsIn, podAmounts } from "./pod-amounts.ts";
 
 const limitRanges = { group: "", plural: "limitranges" };
 const annotation = "kubernetes.io/limit-ranger";
@@ -15,30 +16,30 @@ export function limitRangeAdmission({ storage }: Pick<ServerCore, "storage">): A
     oldObject?.metadata.deletionTimestamp === undefined ? storage.list(limitRanges, { namespace: ref.namespace }) : [];
   return {
     mutate: (draft, request) => {
-      if (!concerns(request) || request.kind.plural !== "pods") return false;
+      if (!appliesTo(request) || request.kind.plural !== "pods") return false;
       const ranges = rangesFor(request);
-      for (const range of ranges) fillIn(draft, range);
+      for (const range of ranges) setDefaults(draft, range);
       return ranges.length > 0;
     },
     validate: (object, request) => {
-      if (!concerns(request)) return;
+      if (!appliesTo(request)) return;
       for (const range of rangesFor(request)) {
-        const complaints = complaintsOf(object, range);
-        if (complaints.length > 0) throw forbidden(request.kind, request.ref.name, together(complaints));
+        const violations = violationsOf(object, range);
+        if (violations.length > 0) throw forbidden(request.kind, request.ref.name, joined(violations));
       }
     },
   };
 }
 
-function concerns({ kind, operation, subresource }: AdmissionRequest): boolean {
+function appliesTo({ kind, operation, subresource }: AdmissionRequest): boolean {
   if (kind.group !== "" || operation === "DELETE") return false;
   if (kind.plural === "persistentvolumeclaims") return subresource === undefined;
   return kind.plural === "pods" && (operation === "CREATE" ? subresource === undefined : subresource === "resize");
 }
 
-/** As Go joins errors; the same one is told once. */
-function together(complaints: readonly string[]): string {
-  const distinct = [...new Set(complaints)];
+/** Joins messages as Go does, without duplicates. */
+function joined(violations: readonly string[]): string {
+  const distinct = [...new Set(violations)];
   return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;
 }
 
@@ -46,8 +47,8 @@ function limitsOf(range: ApiObject, type: string): readonly JsonObject[] {
   return listAt(range, "spec", "limits").filter((limit) => limit.type === type);
 }
 
-/** Writes defaults into every container, and into an annotation that it did so. */
-function fillIn(draft: Draft, range: ApiObject): void {
+/** Sets defaults in every container, and records them in an annotation. */
+function setDefaults(draft: Draft, range: ApiObject): void {
   const limits = limitsOf(range, "Container");
   const defaults = {
     requests: Object.assign({}, ...limits.map((limit) => limit.defaultRequest)) as JsonObject,
@@ -75,11 +76,11 @@ function fillContainer(container: JsonObject, defaults: Defaults, what: string):
   });
 }
 
-function complaintsOf(object: ApiObject, range: ApiObject): readonly string[] {
+function violationsOf(object: ApiObject, range: ApiObject): readonly string[] {
   const spec = objectAt(object, "spec");
   if (object.kind === "PersistentVolumeClaim") {
     const requests = amountsIn(objectAt(spec, "resources", "requests"));
-    return limitsOf(range, "PersistentVolumeClaim").flatMap((limit) => claimComplaints(limit, requests));
+    return limitsOf(range, "PersistentVolumeClaim").flatMap((limit) => claimViolations(limit, requests));
   }
   const containers = [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
   return [
@@ -143,16 +144,59 @@ function aboveRatio({ name, type, enforced }: Bound, { requests, limits }: Asked
   return ratio > enforced.toNumber() ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
 }
 
-function claimComplaints(limit: JsonObject, requests: Amounts): readonly string[] {
+function claimViolations(limit: JsonObject, requests: Amounts): readonly string[] {
   const none: Amounts = new Map();
   const type = String(limit.type);
   const below = [...amountsIn(limit.min)].flatMap(
     ([name, enforced]) => belowMin({ name, type, enforced }, { requests, limits: none }) ?? [],
   );
-  // A claim has no limit of its own: what it requests is what it gets.
+  // A claim has no limits, so the maximum applies to its request.
   const above = [...amountsIn(limit.max)].flatMap(([name, enforced]) => {
-    const complaint = aboveMax({ name, type, enforced }, { requests: none, limits: requests });
-    return complaint?.replace("No limit is", "No request is").replace("but limit is", "but request is") ?? [];
+    const violation = aboveMax({ name, type, enforced }, { requests: none, limits: requests });
+    return violation?.replace("No limit is", "No request is").replace("but limit is", "but request is") ?? [];
   });
   return [...below, ...above];
+}
+
+// The resources of a whole pod: the sum over its containers or the peak of its init containers, whichever is larger.
+
+/** By resource name: "memory", "cpu", … */
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+/** Returns the total `requests` or `limits`. Pod-level resources override those of the containers. */
+export function podAmounts(spec: JsonObject, part: "requests" | "limits"): Amounts {
+  let sidecars: Amounts = new Map();
+  let peak: Amounts = new Map();
+  for (const container of listAt(spec, "initContainers")) {
+    const own = amountsIn(objectAt(container, "resources", part));
+    peak = larger(peak, sum(sidecars, own));
+    if (container.restartPolicy === "Always") sidecars = sum(sidecars, own);
+  }
+  const running = listAt(spec, "containers").reduce<Amounts>(
+    (total, container) => sum(total, amountsIn(objectAt(container, "resources", part))),
+    sidecars,
+  );
+  return new Map([...larger(running, peak), ...amountsIn(objectAt(spec, "resources", part))]);
+}
+
+export function amountsIn(list: unknown): Amounts {
+  if (!isObject(list)) return new Map();
+  return new Map(Object.entries(list).map(([name, amount]) => [name, parseQuantity(String(amount))]));
+}
+
+export function sum(a: Amounts, b: Amounts): Amounts {
+  return combined(a, b, (left, right) => left.add(right));
+}
+
+function larger(a: Amounts, b: Amounts): Amounts {
+  return combined(a, b, (left, right) => (left.compare(right) < 0 ? right : left));
+}
+
+function combined(a: Amounts, b: Amounts, combine: (left: Quantity, right: Quantity) => Quantity): Amounts {
+  const result = new Map(a);
+  for (const [name, amount] of b) {
+    const before = result.get(name);
+    result.set(name, before === undefined ? amount : combine(before, amount));
+  }
+  return result;
 }

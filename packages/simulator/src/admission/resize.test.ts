@@ -24,7 +24,7 @@ const resize = (name: string, resources: object | null, more: object = {}) =>
   api.ask("PATCH", `${pods}/${name}/resize`, { spec: { containers: [{ name: "main", resources }] }, ...more }, patches.strategic);
 
 describe("a resize", () => {
-  it("changes resources and nothing else", async () => {
+  it("changes only resources", async () => {
     const { status, body } = await resize(await made(), memory("96Mi", "256Mi"), { metadata: { labels: { a: "b" } } });
     expect(status).toBe(200);
     expect(body.spec.containers[0].resources).toEqual(memory("96Mi", "256Mi"));
@@ -34,39 +34,39 @@ describe("a resize", () => {
 
   it.each([
     {
-      what: "changes the class of the pod",
+      what: "changes the QoS class of the pod",
       to: { requests: { memory: "128Mi", cpu: "1" }, limits: { memory: "128Mi", cpu: "1" } },
       says: 'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
     },
     {
-      what: "takes a limit away",
+      what: "removes a limit",
       to: { limits: { memory: null } },
       says: "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed",
     },
     {
-      what: "is about something else than CPU and memory",
+      what: "changes a resource other than CPU or memory",
       to: { requests: { "ephemeral-storage": "1Gi" } },
       says: "spec: Forbidden: only cpu and memory resources are mutable",
     },
-  ])("that $what is refused", async ({ to, says }) => {
+  ])("that $what is rejected", async ({ to, says }) => {
     const { status, body } = await resize(await made(), to);
     expect(status).toBe(422);
     expect(body.message).toContain(says);
   });
 
-  it("adds no container", async () => {
+  it("cannot add a container", async () => {
     const patch = { spec: { containers: [{ name: "other", image: "x" }] } };
     const { body } = await api.ask("PATCH", `${pods}/${await made()}/resize`, patch, patches.strategic);
     expect(body.message).toContain("spec.containers: Forbidden: containers may not be added or removed on resize");
   });
 
-  it("of another pod, or of an older state, is refused", async () => {
+  it("with a different UID or an outdated resourceVersion is rejected", async () => {
     const name = await made();
     expect((await resize(name, memory("64Mi", "256Mi"), { metadata: { uid: "x" } })).status).toBe(422);
     expect((await resize(name, memory("64Mi", "256Mi"), { metadata: { resourceVersion: "1" } })).status).toBe(409);
   });
 
-  it("above what its node has at all is refused, and says so to programs", async () => {
+  it("above the capacity of the node is rejected with a machine-readable cause", async () => {
     const name = await made({ ...memory("64Mi", "128Mi") }, { nodeName: "small" });
     const { status, body } = await resize(name, memory("5Gi", "6Gi"));
     expect(status).toBe(403);
@@ -76,7 +76,7 @@ describe("a resize", () => {
     expect(body.details.causes).toEqual([{ reason: "NodeCapacity" }]);
   });
 
-  it("of a limit alone is not measured against the node", async () => {
+  it("of only a limit is not compared with the node", async () => {
     const name = await made({ ...memory("64Mi", "128Mi") }, { nodeName: "small" });
     expect((await resize(name, { limits: { memory: "900Gi" } })).status).toBe(200);
   });

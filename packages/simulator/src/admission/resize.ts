@@ -1,13 +1,13 @@
-// pods/resize: the one way to change the resources of a pod that is there. Through this door only resources of
-// containers are heard; the class of the pod (Guaranteed, Burstable, BestEffort) must stay what it is, nothing may
-// be taken away, and what is requested must fit the node at all. A limit alone is not looked at: 900Gi on a small node is fine.
+// pods/resize: the only way to change the resources of an existing pod. The subresource changes only container resources. The QoS
+// class must not change, no request or limit can be removed, and requests must fit the node. Limits are not compared with the
+// node: 900Gi on a small node is valid.
 import { type ApiObject, type Draft, draftOf, isObject, type JsonObject, listAt, objectAt, sameJson } from "../json.ts";
-import { qosClassOf } from "../kinds/qos.ts";
+import { qosClassOf } from "../kinds/pod-template.ts";
 import type { Admission, AdmissionRequest } from "../server/admission.ts";
 import type { ServerCore } from "../server/core.ts";
 import { type FieldError, forbiddenField, invalid as invalidField } from "../server/field-error.ts";
 import { forbidden, invalid } from "../server/status-error.ts";
-import { amountsIn, podAmounts } from "./pod-amounts.ts";
+import { amountsIn, podAmounts } from "./limit-ranges.ts";
 
 const nodes = { group: "", plural: "nodes" };
 const containerLists = ["containers", "initContainers"] as const;
@@ -26,7 +26,7 @@ export function resizeAdmission({ storage }: Pick<ServerCore, "storage">): Admis
       if (!isResize(request) || oldObject === undefined) return;
       const errors = resizeErrors(pod, oldObject);
       if (errors.length > 0) throw invalid(kind, ref.name, errors);
-      if (!sameJson(pod.spec, oldObject.spec)) mustFit(pod, request, storage);
+      if (!sameJson(pod.spec, oldObject.spec)) checkFitsNode(pod, request, storage);
     },
   };
 }
@@ -35,10 +35,10 @@ function isResize({ kind, operation, subresource }: AdmissionRequest): boolean {
   return kind.group === "" && kind.plural === "pods" && operation === "UPDATE" && subresource === "resize";
 }
 
-/** Parts of metadata that stay as they are; identity is guarded elsewhere. */
+/** Metadata that a resize cannot change. The server already protects the identity. */
 const untouched = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
-/** Other changes are not refused but dropped, except of containers themselves: those are left for validation to find. */
+/** Drops all other changes. Keeps added and removed containers, which validation rejects. */
 function keepAllButResources(draft: Draft, old: ApiObject): void {
   const [spec, before] = [objectAt(draft, "spec"), objectAt(old, "spec")];
   if (containerLists.some((list) => listAt(spec, list).length !== listAt(before, list).length)) return;
@@ -75,7 +75,7 @@ function qosErrors(pod: ApiObject, old: ApiObject): readonly FieldError[] {
   return [invalidField("spec", qosClass, "Pod QOS Class may not change as a result of resizing")];
 }
 
-/** A kubelet that can resize says what resources a running container has. */
+/** A kubelet that supports resize reports the resources of running containers in the status. */
 function supportErrors(old: ApiObject): readonly FieldError[] {
   const running = listAt(old, "status", "containerStatuses").find((status) => isObject(objectAt(status, "state").running));
   if (running === undefined || running.resources !== undefined) return [];
@@ -104,7 +104,7 @@ function removedErrors(spec: JsonObject, before: JsonObject, list: "containers" 
   );
 }
 
-/** Anything else than CPU and memory. */
+/** Rejects changes to resources other than CPU and memory. */
 function otherErrors(spec: JsonObject, before: JsonObject): readonly FieldError[] {
   const [now, then] = [spec, before].map(
     (each) => (list: "containers" | "initContainers") => listAt(each, list).map(withoutResizable),
@@ -127,7 +127,7 @@ function otherErrors(spec: JsonObject, before: JsonObject): readonly FieldError[
   ];
 }
 
-/** The container without what a resize may change. */
+/** The container without the fields that a resize can change. */
 function withoutResizable({ resources, ...container }: JsonObject): JsonObject {
   const others = (["requests", "limits"] as const).map((part) => {
     const entries = Object.entries(objectAt({ resources }, "resources", part));
@@ -136,7 +136,7 @@ function withoutResizable({ resources, ...container }: JsonObject): JsonObject {
   return { ...container, others };
 }
 
-function mustFit(pod: ApiObject, { kind, ref }: AdmissionRequest, storage: ServerCore["storage"]): void {
+function checkFitsNode(pod: ApiObject, { kind, ref }: AdmissionRequest, storage: ServerCore["storage"]): void {
   const name = objectAt(pod, "spec").nodeName;
   if (!name) return;
   const node = storage.get(nodes, { name: String(name) });

@@ -18,12 +18,12 @@ const create = (name: string, resources: object) => api.ask("POST", `${place}/po
 const usage = async () => (await api.ask("GET", `${place}/resourcequotas/quota`)).body.status.used;
 
 describe("a ResourceQuota", () => {
-  it("books what it lets through, at once", async () => {
+  it("adds an admitted request to its usage at once", async () => {
     expect((await create("a", memory("256Mi", "512Mi"))).status).toBe(201);
     expect(await usage()).toEqual({ pods: "1", "requests.memory": "768Mi", "limits.memory": "1536Mi", configmaps: "0" });
   });
 
-  it("refuses what is too much, and says how much there is", async () => {
+  it("rejects a request that exceeds it, and reports requested, used, and limit", async () => {
     const { status, body } = await create("a", memory("768Mi", "2Gi"));
     expect(status).toBe(403);
     expect(body.message).toBe(
@@ -31,13 +31,13 @@ describe("a ResourceQuota", () => {
     );
   });
 
-  it("does not let two share the last of it", async () => {
+  it("does not admit two requests that both need the remainder", async () => {
     expect((await create("a", memory("256Mi", "1Gi"))).status).toBe(201);
     expect((await create("b", memory("256Mi", "1Mi"))).status).toBe(422);
     expect((await create("b", memory("1Mi", "1Mi"))).body.message).toContain("exceeded quota");
   });
 
-  it("wants to know how much: where it counts memory every container must say", async () => {
+  it("on memory requires every container to specify memory", async () => {
     const { body } = await create("a", {});
     expect(body.message).toBe(
       'pods "a" is forbidden: failed quota: quota: must specify limits.memory for: main; requests.memory for: main',
@@ -52,7 +52,7 @@ describe("a ResourceQuota", () => {
     );
   });
 
-  it("is asked about the difference that a resize makes", async () => {
+  it("counts only the increase of a resize", async () => {
     await create("a", memory("256Mi", "512Mi"));
     const resize = (resources: object) =>
       api.ask("PATCH", `${place}/pods/a/resize`, { spec: { containers: [{ name: "main", resources }] } }, patches.strategic);
@@ -63,12 +63,12 @@ describe("a ResourceQuota", () => {
     );
   });
 
-  it("books nothing for a dry run", async () => {
+  it("does not change its usage for a dry run", async () => {
     await api.ask("POST", `${place}/pods?dryRun=All`, podOf("a", memory("256Mi", "512Mi")));
     expect(await usage()).toEqual(used);
   });
 
-  it("that nobody has counted yet limits nothing", async () => {
+  it("without a usage status limits nothing", async () => {
     await api.ask("PATCH", `${place}/resourcequotas/quota/status`, { status: { hard: null, used: null } }, patches.merge);
     expect((await create("a", memory("8Gi", "8Gi"))).status).toBe(201);
   });

@@ -1,29 +1,32 @@
-// ResourceQuota: a write that would use more than the namespace may is refused. What is used stands in the status of the quota:
-// the quota controller counts it afresh, and a write that is admitted is added at once, so that two cannot share the last of it.
-import { type Quantity, quantityOf } from "@memhog/runtime";
-import { type ApiObject, draftOf, type JsonObject, objectAt } from "../json.ts";
+// ResourceQuota: rejects writes that exceed the quota of the namespace. The status of the quota contains the usage. The quota
+// controller recounts it. An admitted write adds to it at once, so that two requests cannot both use the remainder.
+
+import { parseQuantity } from "@memhog/runtime";
+import { type Quantity, quantityOf } from "@memhog/runtime/objects";
+import { type ApiObject, draftOf, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
+import type { KindEntry } from "../kinds/kind-entry.ts";
+import { qosClassOf } from "../kinds/pod-template.ts";
 import type { Admission, AdmissionRequest } from "../server/admission.ts";
 import type { ServerCore } from "../server/core.ts";
 import { forbidden, type StatusError } from "../server/status-error.ts";
 import { updateObject } from "../server/write.ts";
-import { type Amounts, amountsIn, sum } from "./pod-amounts.ts";
-import { isInScope, missingAmounts, usageOf } from "./quota-usage.ts";
+import { type Amounts, amountsIn, podAmounts, sum } from "./limit-ranges.ts";
 
 const quotas = { group: "", plural: "resourcequotas" };
 
 export function quotaAdmission(core: ServerCore): Admission {
   return {
     validate: async (object, request) => {
-      if (!concerns(request)) return;
+      if (!appliesTo(request)) return;
       const listed = core.storage.list(quotas, { namespace: request.ref.namespace });
       const charges = listed.flatMap((quota) => chargeOf(quota, object, request) ?? []);
       if (request.dryRun) return;
-      for (const charge of charges) await book(core, charge);
+      for (const charge of charges) await addUsage(core, charge);
     },
   };
 }
 
-function concerns({ kind, operation, subresource }: AdmissionRequest): boolean {
+function appliesTo({ kind, operation, subresource }: AdmissionRequest): boolean {
   if (!kind.namespaced || kind.plural === quotas.plural) return false;
   if (kind.group === "" && kind.plural === "events") return false;
   if (operation === "CREATE") return subresource === undefined;
@@ -35,11 +38,11 @@ function concerns({ kind, operation, subresource }: AdmissionRequest): boolean {
 
 interface Charge {
   readonly quota: ApiObject;
-  /** What the write adds to what is used. */
+  /** The amount that the write adds to the usage. */
   readonly added: Amounts;
 }
 
-/** Undefined if this quota is not touched. @throws StatusError 403 */
+/** Returns undefined if the write does not affect this quota. @throws StatusError 403 */
 function chargeOf(quota: ApiObject, object: ApiObject, request: AdmissionRequest): Charge | undefined {
   if (!isInScope(object, quota)) return undefined;
   const { kind, ref, oldObject } = request;
@@ -47,7 +50,7 @@ function chargeOf(quota: ApiObject, object: ApiObject, request: AdmissionRequest
   const name = quota.metadata.name ?? "";
   const [hard, used] = [amountsIn(objectAt(quota, "status").hard), amountsIn(objectAt(quota, "status").used)];
   const usage = usageOf(object, kind);
-  // A quota that nobody has counted yet limits nothing.
+  // A quota without a usage status limits nothing.
   const restricted = [...hard.keys()].filter((each) => isAbout(each, kind, usage)).sort();
   if (restricted.length === 0) return undefined;
   const missing = object.kind === "Pod" ? missingAmounts(object, restricted) : undefined;
@@ -66,12 +69,12 @@ function chargeOf(quota: ApiObject, object: ApiObject, request: AdmissionRequest
 
 const computeNames = /^((requests|limits)\.)?(cpu|memory|ephemeral-storage|hugepages-.+)$|^requests\..+\/.+$|^pods$/;
 
-/** Whether a name in a quota can be about objects of this kind. */
+/** Whether a resource name in a quota applies to this kind. */
 function isAbout(name: string, { group, plural }: AdmissionRequest["kind"], usage: Amounts): boolean {
   return usage.has(name) || (group === "" && plural === "pods" && computeNames.test(name));
 }
 
-/** What is used more than before; less is for the controller to find out. */
+/** The increase over the previous usage. The controller handles decreases. */
 function increase(usage: Amounts, before: Amounts, restricted: readonly string[]): Amounts {
   const more = restricted.flatMap((name) => {
     const now = usage.get(name);
@@ -97,8 +100,8 @@ function isExceeded(name: string, { added, used, hard }: Balance): boolean {
   return limit !== undefined && total.compare(limit) > 0;
 }
 
-/** Adds to the status of the quota, as of this moment: others may have booked since it was looked at. */
-async function book(core: ServerCore, { quota, added }: Charge): Promise<void> {
+/** Adds to the current status of the quota, which other requests may have changed since admission read it. */
+async function addUsage(core: ServerCore, { quota, added }: Charge): Promise<void> {
   const kind = core.kinds.find({ group: "", version: "v1" }, quotas.plural);
   if (kind === undefined) return;
   const { namespace = "", name = "" } = quota.metadata;
@@ -121,4 +124,111 @@ async function book(core: ServerCore, { quota, added }: Charge): Promise<void> {
 
 function asJson(amounts: Amounts): JsonObject {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, amount.toString()]));
+}
+
+// The quota usage of an object: pods use their requests and limits; all kinds count as objects.
+
+const one = parseQuantity("1");
+const compute = ["cpu", "memory", "ephemeral-storage"] as const;
+
+/** Kinds of the core group that quotas can also name without "count/". */
+const counted = new Set([
+  "configmaps",
+  "secrets",
+  "services",
+  "persistentvolumeclaims",
+  "replicationcontrollers",
+  "resourcequotas",
+]);
+
+export function usageOf(object: ApiObject, { group, plural }: Pick<KindEntry, "group" | "plural">): Amounts {
+  const name = group === "" ? plural : `${plural}.${group}`;
+  const count = new Map([[`count/${name}`, one]]);
+  if (group !== "") return count;
+  if (plural === "pods") return new Map([...count, ...podUsage(object)]);
+  if (counted.has(plural)) count.set(plural, one);
+  if (plural === "services") return new Map([...count, ...serviceUsage(object)]);
+  if (plural !== "persistentvolumeclaims") return count;
+  const storage = amountsIn(objectAt(object, "spec", "resources", "requests")).get("storage");
+  return storage === undefined ? count : new Map([...count, ["requests.storage", storage]]);
+}
+
+/** A terminated pod uses no resources, but counts as an object. */
+function podUsage(pod: ApiObject): Amounts {
+  const phase = valueAt(pod, "status", "phase");
+  return phase === "Succeeded" || phase === "Failed"
+    ? new Map()
+    : resourcesUsage(podAmounts(objectAt(pod, "spec"), "requests"), podAmounts(objectAt(pod, "spec"), "limits"));
+}
+
+function resourcesUsage(requests: Amounts, limits: Amounts): Amounts {
+  const usage = new Map([["pods", one]]);
+  for (const name of compute) {
+    const [request, limit] = [requests.get(name), limits.get(name)];
+    if (request !== undefined) usage.set(name, request).set(`requests.${name}`, request);
+    if (limit !== undefined) usage.set(`limits.${name}`, limit);
+  }
+  for (const [name, request] of requests)
+    if (name.includes("/") || name.startsWith("hugepages-")) usage.set(`requests.${name}`, request);
+  return usage;
+}
+
+function serviceUsage(service: ApiObject): Amounts {
+  const { type, ports } = objectAt(service, "spec");
+  const nodePorts = type === "NodePort" || type === "LoadBalancer" ? (Array.isArray(ports) ? ports.length : 0) : 0;
+  return new Map([
+    ["services.nodeports", parseQuantity(nodePorts)],
+    ["services.loadbalancers", parseQuantity(type === "LoadBalancer" ? 1 : 0)],
+  ]);
+}
+
+const requiredPerContainer = new Set(["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"]);
+
+/** A quota on CPU or memory requires every container to specify it. Returns, for example, "limits.memory for: app". */
+function missingAmounts(pod: ApiObject, restricted: readonly string[]): string | undefined {
+  const spec = objectAt(pod, "spec");
+  if (Object.keys(objectAt(spec, "resources", "requests")).length + Object.keys(objectAt(spec, "resources", "limits")).length > 0)
+    return undefined;
+  const containers = [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
+  const missing = restricted
+    .filter((name) => requiredPerContainer.has(name))
+    .sort()
+    .map(
+      (name) =>
+        [name, containers.filter((container) => !says(container, name)).map((container) => String(container.name))] as const,
+    )
+    .filter(([, names]) => names.length > 0)
+    .map(([name, names]) => `${name} for: ${[...new Set(names)].sort().join(",")}`);
+  return missing.length === 0 ? undefined : `must specify ${missing.join("; ")}`;
+}
+
+function says(container: JsonObject, name: string): boolean {
+  const { requests, limits } = objectAt(container, "resources");
+  return resourcesUsage(amountsIn(requests), amountsIn(limits)).has(name);
+}
+
+/** Whether the quota applies to this object: the pod must match all scopes. */
+function isInScope(object: ApiObject, quota: ApiObject): boolean {
+  const scopes = (valueAt(quota, "spec", "scopes") ?? []) as readonly string[];
+  const selectors = listAt(quota, "spec", "scopeSelector", "matchExpressions");
+  if (scopes.length + selectors.length === 0) return true;
+  if (object.kind !== "Pod") return false;
+  const all: readonly JsonObject[] = [...scopes.map((scopeName) => ({ scopeName, operator: "Exists" })), ...selectors];
+  return all.every((scope) => matchesScope(object, scope));
+}
+
+function matchesScope(pod: ApiObject, { scopeName, operator, values }: JsonObject): boolean {
+  const spec = objectAt(pod, "spec");
+  const isTerminating = typeof spec.activeDeadlineSeconds === "number";
+  const isBestEffort = qosClassOf(spec) === "BestEffort";
+  if (scopeName === "Terminating") return isTerminating;
+  if (scopeName === "NotTerminating") return !isTerminating;
+  if (scopeName === "BestEffort") return isBestEffort;
+  if (scopeName === "NotBestEffort") return !isBestEffort;
+  if (scopeName !== "PriorityClass") return false;
+  const name = spec.priorityClassName;
+  if (operator === "Exists") return Boolean(name);
+  if (operator === "DoesNotExist") return !name;
+  const isListed = Array.isArray(values) && values.includes(name);
+  return operator === "In" ? isListed : !isListed;
 }

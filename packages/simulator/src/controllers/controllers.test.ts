@@ -1,31 +1,30 @@
-// All controllers together, on the simulator's API server and on nodes that run nothing, with time that the test owns.
+// All controllers together, with the simulator's API server, hollow nodes and a manual clock.
 import {
   type Client,
   ConfigMap,
   Deployment,
-  EndpointSlice,
+  hasCondition,
   Job,
-  Namespace,
   ownerReferenceTo,
   Pod,
-  PodDisruptionBudget,
   Service,
-  ServiceAccount,
   StatefulSet,
-  silentLogger,
 } from "@memhog/runtime";
+import { silentLogger } from "@memhog/runtime/concurrency";
+import { EndpointSlice, Namespace, PersistentVolumeClaim, PodDisruptionBudget, ServiceAccount } from "@memhog/runtime/kinds";
 import { eventually, manualEnvironment } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { startHollowNodes } from "../nodes/hollow-nodes.ts";
 import { startSimulator } from "../simulator.ts";
 import { startControllers } from "./controllers.ts";
+import { PersistentVolume, StorageClass } from "./storage.ts";
 
 const namespace = "default";
 const labels = { app: "web" };
 const template = (image = "web:1") => ({ metadata: { labels }, spec: { containers: [{ name: "main", image }] } });
 const selector = { matchLabels: labels };
 
-async function world({ nodes: count = 2 } = {}) {
+async function cluster({ nodes: count = 2 } = {}) {
   const environment = manualEnvironment();
   const { clock } = environment;
   const simulator = await startSimulator({ environment });
@@ -36,7 +35,7 @@ async function world({ nodes: count = 2 } = {}) {
     eventually(read, holds, { clock, timeoutMs: 900_000, everyMs: 250 });
   const close = async () => {
     const stopped = Promise.all([nodes.stop(), controllers.stop()]);
-    await clock.advance(3_000); // the last events are written on the clock's time
+    await clock.advance(3_000); // the last events are written on the manual clock
     await stopped;
     await simulator.stop();
   };
@@ -45,9 +44,9 @@ async function world({ nodes: count = 2 } = {}) {
 
 const podsOf = async (client: Client) => (await client.list(Pod, { namespace })).items;
 
-describe("a cluster", () => {
-  it("rolls a Deployment out, and out again, and collects it", async () => {
-    await using on = await world();
+describe("a cluster with all controllers", () => {
+  it("rolls out a Deployment twice and garbage-collects it", async () => {
+    await using on = await cluster();
     const { client, until } = on;
     const web = { namespace, name: "web" };
     await client.create(Deployment, { metadata: web, spec: { replicas: 3, selector, template: template() } });
@@ -73,8 +72,8 @@ describe("a cluster", () => {
     );
   });
 
-  it("makes the pods of a StatefulSet one after the other", async () => {
-    await using on = await world();
+  it("creates the pods of a StatefulSet in order", async () => {
+    await using on = await cluster();
     await on.client.create(StatefulSet, {
       metadata: { namespace, name: "db" },
       spec: { replicas: 2, serviceName: "db", selector, template: template() },
@@ -86,8 +85,75 @@ describe("a cluster", () => {
     expect(pods.map(({ metadata }) => metadata.name)).toEqual(["db-0", "db-1"]);
   });
 
-  it("gives up a node that lost its power, and its pods after five minutes", async () => {
-    await using on = await world();
+  it("provisions the claims of a StatefulSet before its pods run, expands them, and deletes the volumes with them", async () => {
+    await using on = await cluster();
+    const { client, until } = on;
+    await client.create(StorageClass, { metadata: { name: "fast" }, provisioner: "example.com/any", allowVolumeExpansion: true });
+    const request = {
+      accessModes: ["ReadWriteOnce" as const],
+      resources: { requests: { storage: "1Gi" } },
+      storageClassName: "fast",
+    };
+    const containers = [{ name: "main", image: "db:1", volumeMounts: [{ name: "data", mountPath: "/data" }] }];
+    await client.create(StatefulSet, {
+      metadata: { namespace, name: "db" },
+      spec: {
+        ...{ replicas: 1, serviceName: "db", selector, template: { metadata: { labels }, spec: { containers } } },
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Retain" },
+        volumeClaimTemplates: [{ metadata: { name: "data" }, spec: request }],
+      },
+    });
+    await until(
+      () => podsOf(client),
+      ([pod]) => pod?.status?.phase === "Running",
+    );
+    const claim = { namespace, name: "data-db-0" };
+    expect((await client.get(PersistentVolumeClaim, claim)).status).toMatchObject({
+      phase: "Bound",
+      capacity: { storage: "1Gi" },
+    });
+    const larger = { spec: { resources: { requests: { storage: "3Gi" } } } };
+    await client.patch(PersistentVolumeClaim, claim, { type: "merge", body: larger });
+    await until(
+      () => client.get(PersistentVolumeClaim, claim),
+      ({ status }) => status?.capacity?.storage === "3Gi",
+    );
+    await client.delete(StatefulSet, { namespace, name: "db" });
+    await until(
+      () => client.list(PersistentVolume),
+      ({ items }) => items.length === 0,
+    );
+  });
+
+  it("does not schedule a pod with an unbound claim, and reports why", async () => {
+    await using on = await cluster();
+    const { client, until } = on;
+    const data = { namespace, name: "data" };
+    const spec = {
+      accessModes: ["ReadWriteOnce" as const],
+      resources: { requests: { storage: "1Gi" } },
+      storageClassName: "none",
+    };
+    await client.create(PersistentVolumeClaim, { metadata: data, spec });
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+    await client.create(Pod, {
+      metadata: { namespace, name: "waits" },
+      spec: { volumes, containers: [{ name: "main", image: "web:1" }] },
+    });
+    const waiting = await until(
+      () => client.get(Pod, { namespace, name: "waits" }),
+      ({ status }) => hasCondition(status?.conditions, "PodScheduled", "False"),
+    );
+    expect(waiting.status?.conditions?.[0]?.message).toContain("pod has unbound immediate PersistentVolumeClaims");
+    await client.create(StorageClass, { metadata: { name: "none" }, provisioner: "example.com/any" });
+    await until(
+      () => client.get(Pod, { namespace, name: "waits" }),
+      ({ status }) => status?.phase === "Running",
+    );
+  });
+
+  it("taints a node without power, and evicts its pods after five minutes", async () => {
+    await using on = await cluster();
     const web = { namespace, name: "web" };
     await on.client.create(Deployment, { metadata: web, spec: { replicas: 2, selector, template: template() } });
     const ready = () =>
@@ -107,8 +173,8 @@ describe("a cluster", () => {
     expect(new Set(alive.map(({ spec }) => spec.nodeName))).not.toContain(lost?.name);
   });
 
-  it("keeps the budget and the addresses of what it runs", async () => {
-    await using on = await world();
+  it("maintains disruption budgets and endpoints", async () => {
+    await using on = await cluster();
     await on.client.create(Service, { metadata: { namespace, name: "web" }, spec: { selector: labels, ports: [{ port: 80 }] } });
     await on.client.create(PodDisruptionBudget, { metadata: { namespace, name: "web" }, spec: { maxUnavailable: 1, selector } });
     await on.client.create(Deployment, {
@@ -125,8 +191,8 @@ describe("a cluster", () => {
     );
   });
 
-  it("fails a Job whose pods fit nowhere when its time is up", async () => {
-    await using on = await world({ nodes: 1 });
+  it("fails a Job with unschedulable pods at its deadline", async () => {
+    await using on = await cluster({ nodes: 1 });
     const huge = {
       containers: [{ name: "main", image: "web:1", resources: { requests: { memory: "900Gi" } } }],
       restartPolicy: "Never" as const,
@@ -147,9 +213,9 @@ describe("a cluster", () => {
   });
 });
 
-describe("what is deleted", () => {
-  it("takes with it what it owns, first or after, or leaves it behind", async () => {
-    await using on = await world({ nodes: 0 });
+describe("deletion", () => {
+  it("deletes dependents in the foreground or background, or orphans them", async () => {
+    await using on = await cluster({ nodes: 0 });
     const { client, until } = on;
     const family = async (name: string, propagationPolicy: "Foreground" | "Background" | "Orphan") => {
       const owner = await client.create(ConfigMap, { metadata: { namespace, name } });
@@ -173,8 +239,8 @@ describe("what is deleted", () => {
     expect(orphan.metadata.ownerReferences).toBeUndefined();
   });
 
-  it("is emptied first, if it is a namespace", async () => {
-    await using on = await world({ nodes: 0 });
+  it("empties a namespace before it removes it", async () => {
+    await using on = await cluster({ nodes: 0 });
     const { client, until } = on;
     const name = "short-lived";
     await client.create(Namespace, { metadata: { name } });

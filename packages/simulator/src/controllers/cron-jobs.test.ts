@@ -1,9 +1,10 @@
-import { CronJob, Job } from "@memhog/runtime";
+import { Job } from "@memhog/runtime";
+import { CronJob } from "@memhog/runtime/kinds";
 import { anObject } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { decideCronJob } from "./cron-jobs.ts";
 
-/** Every ten minutes; made at midnight. */
+/** Every ten minutes; created at midnight. */
 const cronJob = (spec: object = {}, status: object = {}) =>
   anObject(CronJob, { spec: { schedule: "*/10 * * * *", ...spec }, status } as never);
 const running = anObject(Job, { metadata: { name: "running" } });
@@ -15,26 +16,26 @@ const startOf = (of: ReturnType<typeof cronJob>, time: string, jobs = [running].
   return startAt === undefined ? "nothing" : new Date(startAt).toISOString().slice(11, 16);
 };
 
-describe("a job starts", () => {
+describe("a CronJob starts a Job", () => {
   const cases = [
     { name: "not before its time", start: startOf(cronJob(), "00:09:59"), decision: "nothing" },
     { name: "at its time", start: startOf(cronJob(), "00:10:00"), decision: "00:10" },
     { name: "once", start: startOf(cronJob({}, { lastScheduleTime: "2026-01-01T00:10:00Z" }), "00:15:00"), decision: "nothing" },
-    { name: "for the last of several times that were missed", start: startOf(cronJob(), "00:35:00"), decision: "00:30" },
+    { name: "for the last of several missed times", start: startOf(cronJob(), "00:35:00"), decision: "00:30" },
     {
-      name: "not when it is too late",
+      name: "not after startingDeadlineSeconds",
       start: startOf(cronJob({ startingDeadlineSeconds: 60 }), "00:15:00"),
       decision: "nothing",
     },
     { name: "not while suspended", start: startOf(cronJob({ suspend: true }), "00:10:00"), decision: "nothing" },
-    { name: "beside another", start: startOf(cronJob(), "00:10:00", [running]), decision: "00:10" },
+    { name: "beside a running one", start: startOf(cronJob(), "00:10:00", [running]), decision: "00:10" },
     {
-      name: "not beside another if that is forbidden",
+      name: "not beside a running one with concurrencyPolicy Forbid",
       start: startOf(cronJob({ concurrencyPolicy: "Forbid" }), "00:10:00", [running]),
       decision: "nothing",
     },
     {
-      name: "in place of another",
+      name: "in place of a running one with concurrencyPolicy Replace",
       start: startOf(cronJob({ concurrencyPolicy: "Replace" }), "00:10:00", [running]),
       decision: "00:10",
     },
@@ -42,15 +43,15 @@ describe("a job starts", () => {
   it.each(cases)("$name", ({ start, decision }) => expect(start).toBe(decision));
 });
 
-it("the one that is replaced goes", () => {
+it("a CronJob with concurrencyPolicy Replace deletes the running Job", () => {
   expect(decideCronJob(cronJob({ concurrencyPolicy: "Replace" }), [running], at("00:10:00")).remove).toEqual([running]);
 });
 
-it("is looked at again when the next is due", () => {
+it("a CronJob is requeued for its next scheduled time", () => {
   expect(decideCronJob(cronJob(), [], at("00:10:30")).nextInMs).toBe(570_000);
 });
 
-it("keeps only so many that have ended, of each end", () => {
+it("a CronJob keeps a limited history of succeeded and failed Jobs", () => {
   const good = ["1", "2", "3"].map((name) => ended(`good-${name}`, "Complete", `2026-01-01T00:0${name}:00Z`));
   const bad = ["1", "2"].map((name) => ended(`bad-${name}`, "Failed", `2026-01-01T00:0${name}:00Z`));
   const { remove } = decideCronJob(

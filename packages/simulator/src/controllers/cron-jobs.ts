@@ -1,55 +1,54 @@
-// CronJobs: a Job whenever the clock says so (cron.ts), and only so many old ones kept.
+// CronJobs: creates Jobs on a schedule (cron.ts) and keeps a limited history.
 //
-// A Job is named by its minute: whoever crashes between making it and writing that down makes it only once.
+// A Job is named after its scheduled minute, so a controller that crashes after creating it does not create it twice.
 import {
   AlreadyExistsError,
+  allow,
   apiVersionOf,
-  CronJob,
-  type CronJobStatus,
-  checkAgainIn,
   controller,
   done,
-  formatTime,
   hasCondition,
   Job,
-  may,
-  type ObjectReference,
   type Outcome,
   ownerReferenceTo,
-  parseTime,
+  requeueAfter,
   type Stored,
 } from "@memhog/runtime";
+import { CronJob, type CronJobStatus, type ObjectReference } from "@memhog/runtime/kinds";
+import { formatTime, parseTime } from "@memhog/runtime/objects";
 import { nextTime, parseSchedule } from "./cron.ts";
 import { isFinished } from "./jobs.ts";
-import { isGoing } from "./pods.ts";
-import { report, stated } from "./status.ts";
+import { isBeingDeleted, report, stated } from "./workload.ts";
 
 export const cronJobs = controller(
   CronJob,
-  { name: "cronjob", owns: [Job], may: [may(CronJob, "update", { subresource: "status" })] },
+  { name: "cronjob", owns: [Job], permissions: [allow(CronJob, "update", { subresource: "status" })] },
   async (ref, ctx): Promise<Outcome> => {
     const cronJob = ctx.get(CronJob, ref);
-    if (cronJob === undefined || isGoing(cronJob)) return done();
+    if (cronJob === undefined || isBeingDeleted(cronJob)) return done();
     const jobs = ctx.list(Job, { ownedBy: cronJob });
     const decision = decideCronJob(cronJob, jobs, ctx.clock.now());
     for (const job of decision.remove) {
       await ctx.client.delete(Job, job.metadata, { uid: job.metadata.uid, propagationPolicy: "Background" });
-      ctx.event(cronJob, { reason: "SuccessfulDelete", note: `Deleted job ${job.metadata.name}` });
+      ctx.event(cronJob, { reason: "SuccessfulDelete", message: `Deleted job ${job.metadata.name}` });
     }
     for (const job of decision.ended) {
       const condition = hasCondition(job.status?.conditions, "Complete") ? "Complete" : "Failed";
-      ctx.event(cronJob, { reason: "SawCompletedJob", note: `Saw completed job: ${job.metadata.name}, condition: ${condition}` });
+      ctx.event(cronJob, {
+        reason: "SawCompletedJob",
+        message: `Saw completed job: ${job.metadata.name}, condition: ${condition}`,
+      });
     }
     if (decision.skipped) {
-      const note = "Not starting job because prior execution is running and concurrency policy is Forbid";
-      ctx.event(cronJob, { reason: "JobAlreadyActive", note });
+      const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
+      ctx.event(cronJob, { reason: "JobAlreadyActive", message });
     }
     const made: ObjectReference[] = [];
     if (decision.startAt !== undefined) {
       try {
         const job = await ctx.client.create(Job, jobFor(cronJob, decision.startAt));
         made.push(referenceTo(job));
-        ctx.event(cronJob, { reason: "SuccessfulCreate", note: `Created job ${job.metadata.name}` });
+        ctx.event(cronJob, { reason: "SuccessfulCreate", message: `Created job ${job.metadata.name}` });
       } catch (error) {
         if (!(error instanceof AlreadyExistsError)) throw error;
       }
@@ -57,26 +56,26 @@ export const cronJobs = controller(
     const active = [...(decision.status.active ?? []), ...made];
     const status = stated<CronJobStatus>({ ...decision.status, active: active.length === 0 ? undefined : active });
     await report(cronJob, status, (next) => ctx.client.update(CronJob, next, { subresource: "status" }));
-    return decision.nextInMs === undefined ? done() : checkAgainIn(decision.nextInMs, "that is when the next job is due");
+    return decision.nextInMs === undefined ? done() : requeueAfter(decision.nextInMs, "that is when the next job is due");
   },
 );
 
-export interface CronDecision {
-  /** The time whose Job is to be made, in milliseconds since 1970. */
+interface CronDecision {
+  /** The scheduled time of the Job to create, in milliseconds since 1970. */
   readonly startAt?: number;
-  /** One is due, and another still runs. */
+  /** A Job is due while another still runs. */
   readonly skipped: boolean;
   readonly remove: readonly Stored<Job>[];
-  /** Those that have ended since they were last counted as active. */
+  /** Jobs that have finished since the last status. */
   readonly ended: readonly Stored<Job>[];
-  /** Without the one that is made now. */
+  /** Without the Job that is created now. */
   readonly status: CronJobStatus;
   readonly nextInMs?: number;
 }
 
 export function decideCronJob(cronJob: Stored<CronJob>, jobs: readonly Stored<Job>[], nowMs: number): CronDecision {
   const { spec, status = {} } = cronJob;
-  const running = jobs.filter((job) => !isFinished(job) && !isGoing(job));
+  const running = jobs.filter((job) => !isFinished(job) && !isBeingDeleted(job));
   const ended = jobs.filter((job) => isFinished(job) && status.active?.some(({ uid }) => uid === job.metadata.uid));
   const { due, next } = spec.suspend ? {} : dueTimes(cronJob, nowMs);
   const skipped = due !== undefined && spec.concurrencyPolicy === "Forbid" && running.length > 0;
@@ -98,7 +97,7 @@ export function decideCronJob(cronJob: Stored<CronJob>, jobs: readonly Stored<Jo
 }
 
 interface DueTimes {
-  /** The last time that has come since a Job was made, if it is not too late for it. Of several missed ones only the last counts. */
+  /** The last scheduled time since the last Job, unless startingDeadlineSeconds has passed. Earlier missed times are skipped. */
   readonly due?: number;
   readonly next?: number;
 }
@@ -114,10 +113,10 @@ function dueTimes({ spec, status, metadata }: Stored<CronJob>, nowMs: number): D
   return { ...(due !== undefined && { due }), ...(next !== undefined && { next }) };
 }
 
-/** Ended Jobs beyond the number that is kept, the oldest first. */
+/** Finished Jobs beyond the history limit, oldest first. */
 function forgotten({ spec }: Stored<CronJob>, jobs: readonly Stored<Job>[]): readonly Stored<Job>[] {
   const ended = jobs
-    .filter((job) => isFinished(job) && !isGoing(job))
+    .filter((job) => isFinished(job) && !isBeingDeleted(job))
     .sort(
       (a, b) =>
         (parseTime(a.status?.startTime) ?? 0) - (parseTime(b.status?.startTime) ?? 0) ||

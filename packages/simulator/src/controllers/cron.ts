@@ -1,17 +1,17 @@
-// Schedules as cron has them: "*/5 8-18 * * mon-fri" → the next time after a given one.
+// Cron schedules: "*/5 8-18 * * mon-fri" → the next time after a given one.
 //
 //     minute  hour  day of month  month  day of week      lists a,b · ranges a-b · steps */n, a-b/n · names
-//     @hourly @daily @weekly …  @every 90m                counted from the last time, not from the full hour
+//     @hourly @daily @weekly …  @every 90m                counted from the last run, not from the full hour
 //
-// If both days are limited, one of them is enough; that is cron's oldest surprise. A time zone moves the clock on the wall;
-// an hour that is skipped or repeated in spring and autumn is taken as it comes.
+// If day of month and day of week are both restricted, either one is enough, as in cron. Skipped and repeated hours at the change
+// to and from daylight saving time get no special treatment.
 
-import { parseDuration } from "@memhog/runtime";
+import { parseDuration } from "@memhog/runtime/objects";
 
-/** A schedule, understood. */
+/** A parsed schedule. */
 export type Schedule = Calendar | Pause;
 
-/** "@every 90m": so long after the last time. */
+/** "@every 90m": this long after the last run. */
 interface Pause {
   readonly everyMs: number;
 }
@@ -22,11 +22,11 @@ interface Calendar {
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** Which day counts: with both limited, either; otherwise both. */
+  /** If day of month and day of week are both restricted, either is enough; otherwise both must match. */
   readonly eitherDay: boolean;
 }
 
-/** The text is no schedule. */
+/** The text is not a schedule. */
 export class ScheduleError extends Error {
   readonly code = "SCHEDULE_INVALID";
   override readonly name = "ScheduleError";
@@ -47,7 +47,7 @@ const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /** @throws ScheduleError, DurationError */
 export function parseSchedule(text: string): Schedule {
   const [, every] = /^@every (.+)$/.exec(text.trim()) ?? [];
-  // Whole seconds, and one at least.
+  // Whole seconds, at least one.
   if (every !== undefined) return { everyMs: Math.max(1, Math.floor(parseDuration(every) / 1_000)) * 1_000 };
   const fields = (macros[text.trim()] ?? text).trim().split(/\s+/);
   const [minute, hour, day, month, weekday] = fields;
@@ -73,7 +73,7 @@ function parsePart(part: string, low: number, high: number, names: readonly stri
   if (found === null) throw new ScheduleError(`expected a number, a range or a step, found ${part}`);
   const [, from, to, step = "1"] = found;
   const start = from === undefined ? low : numberOf(from, low, names);
-  // "5/15" means from 5 on.
+  // "5/15" means "5-59/15".
   const end = to !== undefined ? numberOf(to, low, names) : from === undefined || found[3] !== undefined ? high : start;
   if (!(start >= low && end <= high && start <= end && Number(step) > 0)) {
     throw new ScheduleError(`expected values from ${low} to ${high}, found ${part}`);
@@ -88,10 +88,10 @@ function numberOf(text: string, low: number, names: readonly string[]): number {
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** The 29th of February on a given weekday takes a while; what takes longer never comes. */
+/** A leap day on a given weekday is years away. A schedule without a match within this time has none. */
 const horizonMs = 40 * 366 * dayMs;
 
-/** The first time after this one, in milliseconds since 1970; undefined if there is none. */
+/** The next time after this one, in milliseconds since 1970; undefined if there is none. */
 export function nextTime(schedule: Schedule, afterMs: number, timeZone = "UTC"): number | undefined {
   if ("everyMs" in schedule) return Math.floor(afterMs / 1_000) * 1_000 + schedule.everyMs;
   const offset = offsetOf(timeZone);
@@ -112,7 +112,7 @@ function isDay({ days, weekdays, eitherDay }: Calendar, date: Date): boolean {
   return eitherDay ? day || weekday : day && weekday;
 }
 
-/** How far the clock on the wall is ahead of UTC, at a given time. */
+/** The offset of the time zone from UTC at a given time. */
 function offsetOf(timeZone: string): (atMs: number) => number {
   if (timeZone === "UTC") return () => 0;
   const format = new Intl.DateTimeFormat("en-US", {

@@ -1,4 +1,5 @@
-import { DaemonSet, type Node, type Pod } from "@memhog/runtime";
+import type { Node, Pod } from "@memhog/runtime";
+import { DaemonSet } from "@memhog/runtime/kinds";
 import { aNode, anObject, aPod, type DeepPartial } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { decideDaemons, decideStatus } from "./daemon-sets.ts";
@@ -15,29 +16,33 @@ const steps = (of: ReturnType<typeof set>, nodes: ReturnType<typeof node>[], pod
   return [...create.map((name) => `+${name}`), ...remove.map(({ spec }) => `-${spec.nodeName}`)].join(" ");
 };
 
-describe("a daemon", () => {
+describe("a pod of a DaemonSet", () => {
   const [a, b] = [node("a"), node("b")];
   const wide = set({ updateStrategy: { rollingUpdate: { maxUnavailable: "100%" } } });
   const cases = [
-    { name: "comes to each node", steps: steps(set(), [a, b], [pod("a")]), decision: "+b" },
-    { name: "does not come to a taint", steps: steps(set(), [a, node("b", tainted("NoSchedule"))], [pod("a")]), decision: "" },
+    { name: "is created on each node", steps: steps(set(), [a, b], [pod("a")]), decision: "+b" },
     {
-      name: "stays on a node that only takes no more",
+      name: "is not created on a node with a taint",
+      steps: steps(set(), [a, node("b", tainted("NoSchedule"))], [pod("a")]),
+      decision: "",
+    },
+    {
+      name: "stays on a node with a NoSchedule taint",
       steps: steps(set(), [node("a", tainted("NoSchedule"))], [pod("a")]),
       decision: "",
     },
     {
-      name: "leaves a node that it may not stay on",
+      name: "is deleted from a node with a NoExecute taint",
       steps: steps(set(), [node("a", tainted("NoExecute"))], [pod("a")]),
       decision: "-a",
     },
     {
-      name: "comes to a cordoned node all the same",
+      name: "is created on a cordoned node",
       steps: steps(set(), [node("a", { spec: { unschedulable: true } })], []),
       decision: "+a",
     },
     {
-      name: "goes where it is not selected any more",
+      name: "is deleted from a node that is no longer selected",
       steps: steps(set({ template: { spec: { containers: [], nodeSelector: { disk: "ssd" } } } }), [a], [pod("a")]),
       decision: "-a",
     },
@@ -48,12 +53,12 @@ describe("a daemon", () => {
       decision: "",
     },
     {
-      name: "is updated first where it does not work anyway",
+      name: "is updated first where it is not available",
       steps: steps(set(), [a, b], [pod("a", "old"), pod("b", "old", broken)]),
       decision: "-b",
     },
     {
-      name: "is updated everywhere if all may be missing",
+      name: "is updated everywhere at once with maxUnavailable 100%",
       steps: steps(wide, [a, b], [pod("a", "old"), pod("b", "old")]),
       decision: "-a -b",
     },
@@ -61,7 +66,7 @@ describe("a daemon", () => {
   it.each(cases)("$name", ({ steps, decision }) => expect(steps).toBe(decision));
 });
 
-it("the status counts nodes", () => {
+it("the status of a DaemonSet counts nodes", () => {
   const nodes = [node("a"), node("b"), node("c")];
   expect(decideStatus(set(), { nodes, pods: [pod("a"), pod("b", "old", broken)], hash: "new", now: 0 })).toEqual({
     ...{ desiredNumberScheduled: 3, currentNumberScheduled: 2, numberMisscheduled: 0, numberReady: 1 },

@@ -1,34 +1,36 @@
-// DaemonSets: one pod on each node that takes it. The pod says by affinity which node it is for; the scheduler puts it there.
+// DaemonSets: one pod on each eligible node. The pod selects its node by affinity, and the scheduler assigns it.
+import { allow, controller, done, Node, type Outcome, Pod, requeueAfter, type Stored } from "@memhog/runtime";
+import { DaemonSet, type DaemonSetStatus, type Taint, type Toleration } from "@memhog/runtime/kinds";
+import { selects, tolerates } from "./scheduler/decide.ts";
 import {
-  controller,
-  DaemonSet,
-  type DaemonSetStatus,
-  done,
-  may,
-  Node,
-  type Outcome,
-  Pod,
-  type Stored,
-  type Taint,
-  type Toleration,
-} from "@memhog/runtime";
-import { resolveBound } from "./percent.ts";
-import { hasEnded, isActive, isAvailable, isGoing, isReady, podFrom } from "./pods.ts";
-import { ControllerRevision, decideRevisions, revisionLabel } from "./revisions.ts";
-import { selects, tolerates } from "./scheduler/node-fit.ts";
-import { report, stated, unlessZero } from "./status.ts";
+  ControllerRevision,
+  decideRevisions,
+  hasEnded,
+  isActive,
+  isAvailable,
+  isBeingDeleted,
+  isReady,
+  podFrom,
+  rejectionOf,
+  rejectionRetry,
+  report,
+  resolveBound,
+  revisionLabel,
+  stated,
+  unlessZero,
+} from "./workload.ts";
 
 export const daemonSets = controller(
   DaemonSet,
   {
     name: "daemonset",
     owns: [Pod, ControllerRevision],
-    watches: [{ kind: Node, map: (_node, sets) => [...sets.objects()].map(({ metadata }) => metadata) }],
-    may: [may(DaemonSet, "update", { subresource: "status" })],
+    watches: [{ kind: Node, map: (_node, cached) => cached.list(DaemonSet).map(({ metadata }) => metadata) }],
+    permissions: [allow(DaemonSet, "update", { subresource: "status" })],
   },
   async (ref, ctx): Promise<Outcome> => {
     const set = ctx.get(DaemonSet, ref);
-    if (set === undefined || isGoing(set)) return done();
+    if (set === undefined || isBeingDeleted(set)) return done();
     const pods = ctx.list(Pod, { ownedBy: set });
     const nodes = ctx.list(Node);
     const { template, revisionHistoryLimit } = set.spec;
@@ -44,36 +46,42 @@ export const daemonSets = controller(
     const now = ctx.clock.now();
     const hash = update.metadata.labels?.[revisionLabel] ?? "";
     const { create, remove } = decideDaemons(set, { nodes, pods, hash, now });
-    for (const node of create) {
-      const pod = await ctx.client.create(Pod, podFor(set, node, hash));
-      ctx.event(set, { reason: "SuccessfulCreate", note: `Created pod: ${pod.metadata.name}` });
+    let rejected = false;
+    try {
+      for (const node of create) {
+        const pod = await ctx.client.create(Pod, podFor(set, node, hash));
+        ctx.event(set, { reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
+      }
+    } catch (error) {
+      rejected = true;
+      ctx.event(set, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${rejectionOf(error).message}` });
     }
     for (const { metadata } of remove) {
       await ctx.client.delete(Pod, metadata, { uid: metadata.uid });
-      ctx.event(set, { reason: "SuccessfulDelete", note: `Deleted pod: ${metadata.name}` });
+      ctx.event(set, { reason: "SuccessfulDelete", message: `Deleted pod: ${metadata.name}` });
     }
     for (const { metadata } of revisions.forget) await ctx.client.delete(ControllerRevision, metadata, { uid: metadata.uid });
     const status = decideStatus(set, { nodes, pods, hash, now });
     await report(set, status, (next) => ctx.client.update(DaemonSet, next, { subresource: "status" }));
-    return done();
+    return rejected ? requeueAfter(rejectionRetry, "pods were refused") : done();
   },
 );
 
-export interface Daemons {
+interface Daemons {
   readonly nodes: readonly Stored<Node>[];
   readonly pods: readonly Stored<Pod>[];
-  /** Of today's template. */
+  /** Of the current template. */
   readonly hash: string;
   readonly now: number;
 }
 
-export interface DaemonSteps {
+interface DaemonSteps {
   /** Names of nodes. */
   readonly create: readonly string[];
   readonly remove: readonly Stored<Pod>[];
 }
 
-/** Where pods are missing or should not be; and, where all is well, which old ones may be replaced. */
+/** Creates missing pods and deletes misplaced ones. If there are none, selects outdated pods to replace. */
 export function decideDaemons(set: Stored<DaemonSet>, daemons: Daemons): DaemonSteps {
   const { nodes, pods, hash, now } = daemons;
   const byNode = Map.groupBy(pods, nodeOf);
@@ -84,23 +92,23 @@ export function decideDaemons(set: Stored<DaemonSet>, daemons: Daemons): DaemonS
   const stray = pods.filter((pod) => !bearable.some(({ metadata }) => metadata.name === nodeOf(pod)));
   const spare = wanted.flatMap((node) =>
     on(node)
-      .filter((pod) => !isGoing(pod))
+      .filter((pod) => !isBeingDeleted(pod))
       .slice(1),
   );
-  const remove = [...stray, ...spare, ...pods.filter(hasEnded)].filter((pod) => !isGoing(pod));
+  const remove = [...stray, ...spare, ...pods.filter(hasEnded)].filter((pod) => !isBeingDeleted(pod));
   if (create.length > 0 || remove.length > 0 || set.spec.updateStrategy?.type === "OnDelete") {
     return { create, remove: [...new Set(remove)] };
   }
   const { maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {};
   const serves = (pod: Stored<Pod>) => isActive(pod) && isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
-  const outdated = pods.filter((pod) => hashOf(pod) !== hash && !isGoing(pod));
+  const outdated = pods.filter((pod) => hashOf(pod) !== hash && !isBeingDeleted(pod));
   const mayMiss = resolveBound(maxUnavailable, wanted.length, "up") - wanted.filter((node) => !on(node).some(serves)).length;
-  // An old pod that does not serve is replaced in any case: it cannot be missed.
+  // An outdated pod that is not available is replaced in any case.
   const useless = outdated.filter((pod) => !serves(pod));
   return { create, remove: [...useless, ...outdated.filter(serves).slice(0, Math.max(0, mayMiss))] };
 }
 
-/** What a daemon bears that other pods do not: it is part of the node. */
+/** Tolerations that the controller adds to the pods of every DaemonSet. */
 const tolerations: readonly Toleration[] = [
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
@@ -110,7 +118,7 @@ const tolerations: readonly Toleration[] = [
   { key: "node.kubernetes.io/unschedulable", operator: "Exists", effect: "NoSchedule" },
 ];
 
-/** Whether a node should have a daemon; with NoExecute alone, whether one that is there may stay. */
+/** Whether a node should have a pod; with NoExecute only, whether an existing pod may stay. */
 function belongsOn(
   { spec }: Stored<DaemonSet>,
   node: Stored<Node>,
@@ -121,7 +129,7 @@ function belongsOn(
   return selects(spec.template, node) && taints.every((taint) => tolerates(borne, taint));
 }
 
-/** The node a daemon is on, or meant for. */
+/** The node that a pod runs on or is intended for. */
 function nodeOf({ spec }: Stored<Pod>): string {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const meant = terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key }) => key === "metadata.name");

@@ -1,4 +1,4 @@
-import { PodDisruptionBudget } from "@memhog/runtime";
+import { PodDisruptionBudget } from "@memhog/runtime/kinds";
 import { anObject, aPod } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { decideBudget } from "./disruption-budgets.ts";
@@ -15,41 +15,41 @@ const figures = (spec: object, of: ReturnType<typeof pods>, controlled = of.leng
 };
 
 const cases = [
-  { name: "a minimum", figures: figures({ minAvailable: 2 }, pods(3)), decision: "1 allowed: 3 healthy of 3, 2 needed" },
+  { name: "minAvailable", figures: figures({ minAvailable: 2 }, pods(3)), decision: "1 allowed: 3 healthy of 3, 2 needed" },
   {
-    name: "a minimum that is not met",
+    name: "minAvailable that is not met",
     figures: figures({ minAvailable: 2 }, pods(1, 2)),
     decision: "0 allowed: 1 healthy of 3, 2 needed",
   },
   {
-    name: "a minimum in percent rounds up",
+    name: "minAvailable in percent rounds up",
     figures: figures({ minAvailable: "50%" }, pods(3)),
     decision: "1 allowed: 3 healthy of 3, 2 needed",
   },
   {
-    name: "a maximum that may be missing",
+    name: "maxUnavailable",
     figures: figures({ maxUnavailable: 1 }, pods(3)),
     decision: "1 allowed: 3 healthy of 3, 2 needed",
   },
   {
-    name: "counts from what is wanted, not from what is there",
+    name: "maxUnavailable refers to the desired number of pods",
     figures: figures({ maxUnavailable: 1 }, pods(2), 3),
     decision: "0 allowed: 2 healthy of 3, 2 needed",
   },
   {
-    name: "a maximum in percent rounds up, too",
+    name: "maxUnavailable in percent rounds up",
     figures: figures({ maxUnavailable: "30%" }, pods(5)),
     decision: "2 allowed: 5 healthy of 5, 3 needed",
   },
   {
-    name: "nothing to protect allows nothing",
+    name: "a budget without pods allows no disruption",
     figures: figures({ maxUnavailable: 1 }, []),
     decision: "0 allowed: 0 healthy of 0, 0 needed",
   },
 ];
 it.each(cases)("$name", ({ figures, decision }) => expect(figures).toBe(decision));
 
-it("a pod whose eviction was granted does not count as healthy, until it should have been gone", () => {
+it("a PodDisruptionBudget does not count a pod with a granted eviction as healthy until the eviction expires", () => {
   const granted = (at: string) => budget({ minAvailable: 1 }, { disruptedPods: { "ready-0": at } });
   expect(decideBudget(granted("2026-01-01T00:59:30Z"), pods(2), 2, now)).toMatchObject({
     currentHealthy: 1,
@@ -60,7 +60,7 @@ it("a pod whose eviction was granted does not count as healthy, until it should 
   expect(late.disruptedPods).toBeUndefined();
 });
 
-it("says in a condition whether pods may be evicted", () => {
+it("a PodDisruptionBudget has a DisruptionAllowed condition", () => {
   expect(decideBudget(budget({ minAvailable: 2 }), pods(2), 2, now).conditions).toMatchObject([
     { type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" },
   ]);

@@ -1,25 +1,22 @@
-// PodDisruptionBudgets: how many of the pods they select may be evicted just now. The Eviction API reads that from the status.
+// PodDisruptionBudgets: how many of the selected pods may be evicted now. The Eviction API reads it from the status.
 import {
-  type Condition,
+  allow,
+  type CacheReader,
   controller,
-  controllerOf,
   Deployment,
   done,
-  matches,
-  may,
+  type KubernetesObject,
   type Outcome,
   Pod,
-  PodDisruptionBudget,
-  type PodDisruptionBudgetStatus,
-  parseTime,
-  ReplicaSet,
   StatefulSet,
   type Stored,
-  setCondition,
 } from "@memhog/runtime";
-import { resolveBound } from "./percent.ts";
-import { hasEnded, isGoing, isReady } from "./pods.ts";
-import { report, stated } from "./status.ts";
+import { type Condition, PodDisruptionBudget, type PodDisruptionBudgetStatus, ReplicaSet } from "@memhog/runtime/kinds";
+import { controllerOf, matches, parseTime, setCondition } from "@memhog/runtime/objects";
+import { hasEnded, isBeingDeleted, isReady, report, resolveBound, stated } from "./workload.ts";
+
+const budgetsBeside = ({ metadata: { namespace } }: Stored<KubernetesObject>, cached: CacheReader) =>
+  cached.list(PodDisruptionBudget, { namespace });
 
 export const disruptionBudgets = controller(
   PodDisruptionBudget,
@@ -28,21 +25,23 @@ export const disruptionBudgets = controller(
     watches: [
       {
         kind: Pod,
-        map: (pod, budgets) =>
-          [...budgets.objects(pod.metadata.namespace)].filter((each) => covers(each, pod)).map(({ metadata }) => metadata),
+        map: (pod, cached) =>
+          budgetsBeside(pod, cached)
+            .filter((each) => covers(each, pod))
+            .map(({ metadata }) => metadata),
       },
-      { kind: ReplicaSet, map: (set, budgets) => [...budgets.objects(set.metadata.namespace)].map(({ metadata }) => metadata) },
-      { kind: StatefulSet, map: (set, budgets) => [...budgets.objects(set.metadata.namespace)].map(({ metadata }) => metadata) },
-      { kind: Deployment, map: (one, budgets) => [...budgets.objects(one.metadata.namespace)].map(({ metadata }) => metadata) },
+      { kind: ReplicaSet, map: (set, cached) => budgetsBeside(set, cached).map(({ metadata }) => metadata) },
+      { kind: StatefulSet, map: (set, cached) => budgetsBeside(set, cached).map(({ metadata }) => metadata) },
+      { kind: Deployment, map: (one, cached) => budgetsBeside(one, cached).map(({ metadata }) => metadata) },
     ],
-    may: [may(PodDisruptionBudget, "update", { subresource: "status" })],
+    permissions: [allow(PodDisruptionBudget, "update", { subresource: "status" })],
   },
   async (ref, ctx): Promise<Outcome> => {
     const budget = ctx.get(PodDisruptionBudget, ref);
-    if (budget === undefined || isGoing(budget)) return done();
+    if (budget === undefined || isBeingDeleted(budget)) return done();
     const home = ref.namespace === undefined ? {} : { namespace: ref.namespace };
     const pods = ctx.list(Pod, home).filter((pod) => covers(budget, pod));
-    /** How many pods the controllers of these want, each asked once. */
+    /** The desired number of pods of their controllers, each counted once. */
     const scaleOf = (pod: Stored<Pod>): readonly [string, number] | undefined => {
       const owner = controllerOf(pod);
       if (owner === undefined) return undefined;
@@ -71,10 +70,10 @@ function covers({ spec }: Stored<PodDisruptionBudget>, { metadata }: Stored<Pod>
   return spec?.selector !== undefined && matches(spec.selector, metadata.labels);
 }
 
-/** After this, an eviction that was granted and never happened is forgotten. */
+/** After this time a granted eviction that did not happen is dropped. */
 const patienceMs = 2 * 60_000;
 
-/** `controlled`: how many pods the controllers of these pods want; what percentages and maxUnavailable are about. */
+/** `controlled`: the desired number of pods of their controllers, the base of percentages and maxUnavailable. */
 export function decideBudget(
   budget: Stored<PodDisruptionBudget>,
   pods: readonly Stored<Pod>[],
@@ -83,7 +82,7 @@ export function decideBudget(
 ): PodDisruptionBudgetStatus {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   const alive = pods.filter((pod) => !hasEnded(pod));
-  // A bare number needs nobody's controller: it is about the pods that are there.
+  // An absolute minAvailable needs no controller: it counts existing pods.
   const expectedPods = maxUnavailable !== undefined || typeof minAvailable === "string" ? controlled : pods.length;
   const desiredHealthy =
     maxUnavailable !== undefined
@@ -91,10 +90,10 @@ export function decideBudget(
       : resolveBound(minAvailable ?? 0, expectedPods, "up");
   const evicted = Object.entries(budget.status?.disruptedPods ?? {}).filter(([name, at]) => {
     const pod = alive.find(({ metadata }) => metadata.name === name);
-    return pod !== undefined && !isGoing(pod) && (parseTime(at) ?? 0) + patienceMs > nowMs;
+    return pod !== undefined && !isBeingDeleted(pod) && (parseTime(at) ?? 0) + patienceMs > nowMs;
   });
   const isEvicted = ({ metadata }: Stored<Pod>) => evicted.some(([name]) => name === metadata.name);
-  const currentHealthy = alive.filter((pod) => isReady(pod) && !isGoing(pod) && !isEvicted(pod)).length;
+  const currentHealthy = alive.filter((pod) => isReady(pod) && !isBeingDeleted(pod) && !isEvicted(pod)).length;
   const disruptionsAllowed = expectedPods === 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy);
   return stated<PodDisruptionBudgetStatus>({
     observedGeneration: budget.metadata.generation,

@@ -17,7 +17,7 @@ const pod = (name: string, status: object = {}, metadata: object = {}) =>
   } as never);
 const conditionsOf = (of: ReturnType<typeof service>, one: ReturnType<typeof pod>) => sliceOf(of, [one]).endpoints[0]?.conditions;
 
-it("leads to every pod that has an address, in order of names", () => {
+it("an EndpointSlice contains every pod with an address, ordered by name", () => {
   const { endpoints, ports } = sliceOf(service(), [
     pod("b"),
     pod("a"),
@@ -28,13 +28,13 @@ it("leads to every pod that has an address, in order of names", () => {
   expect(ports).toEqual([{ name: "", port: 8080, protocol: "TCP" }]);
 });
 
-it("says which are ready, and which are going", () => {
+it("an EndpointSlice marks ready and terminating endpoints", () => {
   expect(conditionsOf(service(), pod("a"))).toEqual({ ready: true, serving: true, terminating: false });
   expect(conditionsOf(service(), pod("a", { conditions: [] }))).toEqual({ ready: false, serving: false, terminating: false });
   const going = pod("a", {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
   expect(conditionsOf(service(), going)).toEqual({ ready: false, serving: true, terminating: true });
 });
 
-it("leads to all of them if the Service wants that", () => {
+it("an EndpointSlice marks all endpoints as ready with publishNotReadyAddresses", () => {
   expect(conditionsOf(service({ publishNotReadyAddresses: true }), pod("a", { conditions: [] }))?.ready).toBe(true);
 });

@@ -1,17 +1,8 @@
-// EndpointSlices: the addresses behind each Service that selects pods. One slice per Service is enough for us.
-import {
-  child,
-  declarative,
-  type Endpoint,
-  type EndpointPort,
-  EndpointSlice,
-  matches,
-  Pod,
-  Service,
-  type ServicePort,
-  type Stored,
-} from "@memhog/runtime";
-import { hasEnded, isGoing, isReady } from "./pods.ts";
+// EndpointSlices: the addresses behind each Service with a selector, in one slice per Service.
+import { child, declarative, Pod, Service, type Stored } from "@memhog/runtime";
+import { type Endpoint, type EndpointPort, EndpointSlice, type ServicePort } from "@memhog/runtime/kinds";
+import { matches } from "@memhog/runtime/objects";
+import { hasEnded, isBeingDeleted, isReady } from "./workload.ts";
 
 export const endpointSlices = declarative(
   Service,
@@ -21,8 +12,11 @@ export const endpointSlices = declarative(
     watches: [
       {
         kind: Pod,
-        map: (pod, services) =>
-          [...services.objects(pod.metadata.namespace)].filter((each) => leadsTo(each, pod)).map(({ metadata }) => metadata),
+        map: (pod, cached) =>
+          cached
+            .list(Service, { namespace: pod.metadata.namespace })
+            .filter((each) => leadsTo(each, pod))
+            .map(({ metadata }) => metadata),
       },
     ],
   },
@@ -68,16 +62,16 @@ function endpointOf({ spec }: Stored<Service>, pod: Stored<Pod>): Endpoint {
   return {
     addresses: [pod.status?.podIP ?? ""],
     conditions: {
-      ready: serving && (!isGoing(pod) || spec?.publishNotReadyAddresses === true),
+      ready: serving && (!isBeingDeleted(pod) || spec?.publishNotReadyAddresses === true),
       serving,
-      terminating: isGoing(pod),
+      terminating: isBeingDeleted(pod),
     },
     targetRef: { kind: "Pod", ...(namespace !== undefined && { namespace }), name, uid },
     ...(pod.spec.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
   };
 }
 
-/** A port by name is whatever the pods call so; they agree, or need several slices, which we do not make. */
+/** The number of a named port, from the first pod. Pods with different numbers would need several slices, which are not supported. */
 function portOf(
   { name = "", port, targetPort = port, protocol = "TCP" }: ServicePort,
   pod: Stored<Pod> | undefined,

@@ -1,41 +1,52 @@
-// Jobs: pods that run to their end, as often as wanted. What has ended is counted in the status, from the pods that are there:
-// the finished pods of a Job stay until the Job goes.
+// Jobs: run pods to completion. The status counts finished pods; these stay until the Job is deleted.
 import {
-  type Condition,
-  checkAgainIn,
+  allow,
   controller,
   done,
-  formatTime,
+  type EventInput,
   hasCondition,
   Job,
-  type JobStatus,
-  may,
   type Outcome,
   Pod,
-  parseTime,
-  type Remark,
+  requeueAfter,
   type Stored,
-  setCondition,
 } from "@memhog/runtime";
-import { isActive, isGoing, isReady, podFrom } from "./pods.ts";
-import { report, stated, unlessZero } from "./status.ts";
+import type { Condition, JobStatus } from "@memhog/runtime/kinds";
+import { formatTime, parseTime, setCondition } from "@memhog/runtime/objects";
+import {
+  isActive,
+  isBeingDeleted,
+  isReady,
+  podFrom,
+  rejectionOf,
+  rejectionRetry,
+  report,
+  stated,
+  unlessZero,
+} from "./workload.ts";
 
 export const jobs = controller(
   Job,
-  { name: "job", owns: [Pod], may: [may(Job, "update", { subresource: "status" }), may(Job, "delete")] },
+  { name: "job", owns: [Pod], permissions: [allow(Job, "update", { subresource: "status" }), allow(Job, "delete")] },
   async (ref, ctx): Promise<Outcome> => {
     const job = ctx.get(Job, ref);
-    if (job === undefined || isGoing(job)) return done();
+    if (job === undefined || isBeingDeleted(job)) return done();
     const now = ctx.clock.now();
     const pods = ctx.list(Pod, { ownedBy: job });
     const decision = decideJob(job, pods, now);
-    for (let made = 0; made < decision.create; made += 1) {
-      const pod = await ctx.client.create(Pod, podFrom(job.spec.template, job, Job));
-      ctx.event(job, { reason: "SuccessfulCreate", note: `Created pod: ${pod.metadata.name}` });
+    let rejected = false;
+    try {
+      for (let made = 0; made < decision.create; made += 1) {
+        const pod = await ctx.client.create(Pod, podFrom(job.spec.template, job, Job));
+        ctx.event(job, { reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
+      }
+    } catch (error) {
+      rejected = true;
+      ctx.event(job, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${rejectionOf(error).message}` });
     }
     for (const { metadata } of decision.remove) {
       await ctx.client.delete(Pod, metadata, { uid: metadata.uid });
-      ctx.event(job, { reason: "SuccessfulDelete", note: `Deleted pod: ${metadata.name}` });
+      ctx.event(job, { reason: "SuccessfulDelete", message: `Deleted pod: ${metadata.name}` });
     }
     const changed = await report(job, decision.status, (next) => ctx.client.update(Job, next, { subresource: "status" }));
     if (changed && decision.end !== undefined) ctx.event(job, remarkOn(decision.end));
@@ -44,14 +55,15 @@ export const jobs = controller(
       await ctx.client.delete(Job, ref, { uid: job.metadata.uid, propagationPolicy: "Foreground" });
       return done();
     }
+    if (rejected) return requeueAfter(rejectionRetry, "pods were refused");
     return againInMs === undefined || againInMs <= 0
       ? done()
-      : checkAgainIn(againInMs, "time passes: for a pause, a deadline or the end");
+      : requeueAfter(againInMs, "time passes: for a pause, a deadline or the end");
   },
 );
 
-function remarkOn({ type, reason, message }: End): Remark {
-  return type === "Complete" ? { reason: "Completed", note: "Job completed" } : { type: "Warning", reason, note: message };
+function remarkOn({ type, reason, message }: End): EventInput {
+  return type === "Complete" ? { reason: "Completed", message: "Job completed" } : { type: "Warning", reason, message: message };
 }
 
 export interface End {
@@ -60,15 +72,15 @@ export interface End {
   readonly message: string;
 }
 
-export interface JobDecision {
+interface JobDecision {
   readonly create: number;
   readonly remove: readonly Stored<Pod>[];
   readonly status: JobStatus;
-  /** How it has ended, if it has. */
+  /** How the Job ended, if it did. */
   readonly end?: End | undefined;
-  /** When pods may be made again, or time is up. */
+  /** When pods may be created again, or the deadline. */
   readonly againInMs?: number | undefined;
-  /** When a finished Job is to be removed. */
+  /** When a finished Job is removed. */
   readonly goesInMs?: number | undefined;
 }
 
@@ -76,7 +88,7 @@ export function isFinished({ status }: Stored<Job>): boolean {
   return hasCondition(status?.conditions, "Complete") || hasCondition(status?.conditions, "Failed");
 }
 
-/** Somebody else runs its pods and writes its status. That it goes some time after its end is still seen to here. */
+/** `managedBy`: another controller runs the pods and writes the status. This one only removes the Job after its TTL. */
 function isOthers({ spec: { managedBy = ourName } }: Stored<Job>): boolean {
   return managedBy !== ourName;
 }
@@ -88,7 +100,9 @@ export function decideJob(job: Stored<Job>, pods: readonly Stored<Pod>[], nowMs:
   if (isFinished(job) || isOthers(job)) return { create: 0, remove: [], status, goesInMs: goesInMs(job, nowMs) };
   const active = pods.filter(isActive);
   const succeeded = pods.filter(({ status }) => status?.phase === "Succeeded").length;
-  const failed = pods.filter((pod) => pod.status?.phase === "Failed" || (isGoing(pod) && pod.status?.phase !== "Succeeded"));
+  const failed = pods.filter(
+    (pod) => pod.status?.phase === "Failed" || (isBeingDeleted(pod) && pod.status?.phase !== "Succeeded"),
+  );
   const startTime = spec.suspend ? undefined : (status.startTime ?? formatTime(nowMs));
   const end = spec.suspend
     ? undefined
@@ -107,7 +121,7 @@ export function decideJob(job: Stored<Job>, pods: readonly Stored<Pod>[], nowMs:
       ready: end === undefined ? active.filter(isReady).length : 0,
       succeeded: unlessZero(succeeded),
       failed: unlessZero(failed.length + (end?.type === "Failed" ? remove.length : 0)),
-      terminating: pods.filter((pod) => isGoing(pod)).length,
+      terminating: pods.filter((pod) => isBeingDeleted(pod)).length,
       startTime,
       completionTime: end?.type === "Complete" ? formatTime(nowMs) : undefined,
       uncountedTerminatedPods: {},
@@ -116,7 +130,7 @@ export function decideJob(job: Stored<Job>, pods: readonly Stored<Pod>[], nowMs:
   };
 }
 
-/** Without `completions`, the first success means that the work is done, and the others only finish. */
+/** Without `completions`, the first success completes the work, and the other pods finish. */
 function wantedPods({ spec }: Stored<Job>, succeeded: number): number {
   const { parallelism = 1, completions } = spec;
   if (completions === undefined) return succeeded > 0 ? 0 : parallelism;
@@ -169,7 +183,7 @@ function goesInMs({ spec, status }: Stored<Job>, nowMs: number): number | undefi
   return endedAt + spec.ttlSecondsAfterFinished * 1_000 - nowMs;
 }
 
-/** The end comes with its reason as a condition of its own, which newer clients wait for. */
+/** The final condition is preceded by SuccessCriteriaMet or FailureTarget, which newer clients wait for. */
 function conditionsOf({ spec, status }: Stored<Job>, end: End | undefined, nowMs: number): readonly Condition[] | undefined {
   const before: readonly Condition[] = status?.conditions ?? [];
   const at = formatTime(nowMs);

@@ -1,4 +1,5 @@
-import { ConfigMap, Namespace } from "@memhog/runtime";
+import { ConfigMap } from "@memhog/runtime";
+import { Namespace } from "@memhog/runtime/kinds";
 import { anObject } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { decideConditions } from "./namespaces.ts";
@@ -8,21 +9,21 @@ const held = anObject(ConfigMap, { metadata: { name: "kept", finalizers: ["examp
 const saying = (type: string, conditions = decideConditions(going, [{ kind: ConfigMap, objects: [held, held] }], 0)) =>
   conditions.find((condition) => condition.type === type);
 
-it("says what is left in a namespace that does not go", () => {
+it("a terminating namespace reports the remaining objects", () => {
   expect(saying("NamespaceContentRemaining")).toMatchObject({
     status: "True",
     message: "Some resources are remaining: configmaps. has 2 resource instances",
   });
 });
 
-it("says whose finalizers hold it up", () => {
+it("a terminating namespace reports the remaining finalizers", () => {
   expect(saying("NamespaceFinalizersRemaining")).toMatchObject({
     status: "True",
     message: "Some content in the namespace has finalizers remaining: example.com/mine in 2 resource instances",
   });
 });
 
-it("says that nothing is left", () => {
+it("a terminating namespace reports that nothing remains", () => {
   const conditions = decideConditions(going, [], 0);
   expect(conditions.every(({ status }) => status === "False")).toBe(true);
   expect(saying("NamespaceContentRemaining", conditions)?.reason).toBe("ContentRemoved");

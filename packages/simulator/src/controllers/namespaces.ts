@@ -1,35 +1,32 @@
-// Namespaces: each gets the ServiceAccount that pods run as unless they say otherwise and the authority that pods are to trust,
-// and is emptied before it goes.
+// Namespaces: each gets a default ServiceAccount and the ConfigMap with the certificate authority, and is emptied before it is
+// removed.
 //
-// Emptying is asking, too: an object may have finalizers, a pod takes its time. So the namespace is looked at again until
-// nothing is left; what holds it up is said in its conditions.
+// Objects in it may have finalizers and pods take time to stop, so the controller checks again until nothing is left. The
+// conditions of the namespace say what remains.
 import {
   AlreadyExistsError,
+  allow,
   type Client,
-  type Condition,
   ConfigMap,
-  checkAgainIn,
   controller,
   done,
   type Kind,
   type KubernetesObject,
-  may,
-  Namespace,
   NotFoundError,
   type Outcome,
   refOf,
-  ServiceAccount,
+  requeueAfter,
   type Stored,
   seconds,
-  setCondition,
   view,
 } from "@memhog/runtime";
-import { isGoing } from "./pods.ts";
+import { type Condition, Namespace, ServiceAccount } from "@memhog/runtime/kinds";
+import { setCondition } from "@memhog/runtime/objects";
 import { resourceOf, servedKinds } from "./served-kinds.ts";
-import { report, stated } from "./status.ts";
+import { isBeingDeleted, report, stated } from "./workload.ts";
 
-/** What is still in a namespace. */
-export interface Remaining {
+/** The remaining objects of a namespace. */
+interface Remaining {
   readonly kind: Kind;
   readonly objects: readonly Stored<KubernetesObject>[];
 }
@@ -42,8 +39,8 @@ const annotations = {
 };
 
 /**
- * @param client it deletes objects of every kind, which no list of rights could name
- * @param authority PEM of the certificate that pods are to trust; "" where there is no TLS
+ * @param client deletes objects of every kind, which a list of permissions could not name
+ * @param authority PEM of the certificate authority for pods; "" without TLS
  */
 export const namespaces = (client: Client, authority: string) =>
   controller(
@@ -54,17 +51,17 @@ export const namespaces = (client: Client, authority: string) =>
         { kind: ServiceAccount, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] },
         { kind: RootAuthority, map: ({ metadata }) => [{ name: metadata.namespace ?? "" }] },
       ],
-      may: [
-        may(ServiceAccount, "create"),
-        may(ConfigMap, "create"),
-        may(Namespace, "update", { subresource: "status" }),
-        may(Namespace, "update", { subresource: "finalize" }),
+      permissions: [
+        allow(ServiceAccount, "create"),
+        allow(ConfigMap, "create"),
+        allow(Namespace, "update", { subresource: "status" }),
+        allow(Namespace, "update", { subresource: "finalize" }),
       ],
     },
     async (ref, ctx): Promise<Outcome> => {
       const namespace = ctx.get(Namespace, ref);
       if (namespace === undefined) return done();
-      if (!isGoing(namespace)) {
+      if (!isBeingDeleted(namespace)) {
         const account = { namespace: ref.name, name: "default" };
         if (ctx.get(ServiceAccount, account) === undefined) {
           await unlessThere(ctx.client.create(ServiceAccount, { metadata: account }));
@@ -81,7 +78,7 @@ export const namespaces = (client: Client, authority: string) =>
       const status = stated<NonNullable<Namespace["status"]>>({ ...namespace.status, conditions });
       if (remaining.length > 0) {
         await report(namespace, status, (next) => ctx.client.update(Namespace, next, { subresource: "status" }));
-        return checkAgainIn(seconds(1), "what is in the namespace is still going");
+        return requeueAfter(seconds(1), "what is in the namespace is still going");
       }
       const finalizers = namespace.spec.finalizers.filter((each) => each !== "kubernetes");
       const emptied: Namespace = { ...namespace, spec: { finalizers } };
@@ -96,20 +93,20 @@ async function unlessThere(creation: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Deletes everything in a namespace, and says what was there and has not gone yet. */
+/** Deletes everything in a namespace and returns the objects that remain. */
 async function empty(client: Client, namespace: string, signal: AbortSignal): Promise<readonly Remaining[]> {
   const remaining: Remaining[] = [];
   for (const kind of (await servedKinds(client, signal)).filter(({ namespaced }) => namespaced)) {
     const objects: Stored<KubernetesObject>[] = [];
     for await (const object of client.listAll(kind, { namespace, signal })) {
-      if (isGoing(object) || (await remove(client, kind, object, signal))) objects.push(object);
+      if (isBeingDeleted(object) || (await remove(client, kind, object, signal))) objects.push(object);
     }
     if (objects.length > 0) remaining.push({ kind, objects });
   }
   return remaining;
 }
 
-/** True if it has to wait for something. */
+/** True if the namespace must wait for something. */
 async function remove(client: Client, kind: Kind, object: Stored<KubernetesObject>, signal: AbortSignal): Promise<boolean> {
   const { uid } = object.metadata;
   try {
@@ -120,7 +117,7 @@ async function remove(client: Client, kind: Kind, object: Stored<KubernetesObjec
   }
 }
 
-/** Found by `kubectl get namespace -o yaml`, when one does not go. */
+/** Shown by `kubectl get namespace -o yaml` for a namespace that stays in Terminating. */
 export function decideConditions(
   namespace: Stored<Namespace>,
   remaining: readonly Remaining[],
@@ -158,5 +155,5 @@ export function decideConditions(
 const fine = (type: string, reason: string, message: string) => ({ type, status: "False", reason, message }) as const;
 const trouble = (type: string, reason: string, message: string) => ({ type, status: "True", reason, message }) as const;
 const countOf = ({ kind, objects }: Remaining) => `${withDot(resourceOf(kind))} has ${objects.length} resource instances`;
-/** The real one writes the group after a dot even if there is none. */
+/** The real controller writes the dot even for the empty group. */
 const withDot = (resource: string) => (resource.includes(".") ? resource : `${resource}.`);

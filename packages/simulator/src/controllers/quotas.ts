@@ -1,40 +1,35 @@
-// ResourceQuotas: what a namespace uses of what it may. Refusing is admission's part (admission/); counting is ours.
+// ResourceQuotas: counts what a namespace uses. Admission (admission/resource-quotas.ts) rejects what exceeds it.
 import {
-  type Change,
+  allow,
+  type CacheReader,
   ConfigMap,
-  CronJob,
   controller,
   Deployment,
   done,
-  equals,
   Job,
   type Kind,
   type KubernetesObject,
-  may,
   type Outcome,
-  PersistentVolumeClaim,
   Pod,
   parseQuantity,
-  type Quantity,
-  quantityOf,
-  ReplicaSet,
-  ResourceQuota,
   Secret,
   Service,
   StatefulSet,
   type Stored,
 } from "@memhog/runtime";
-import { hasEnded } from "./pods.ts";
+import type { Change } from "@memhog/runtime/cache";
+import { CronJob, PersistentVolumeClaim, ReplicaSet, ResourceQuota } from "@memhog/runtime/kinds";
+import { equals, type Quantity, quantityOf } from "@memhog/runtime/objects";
 import { type Amounts, limitsOf, requestsOf } from "./scheduler/requests.ts";
 import { resourceOf } from "./served-kinds.ts";
-import { report } from "./status.ts";
+import { hasEnded, report } from "./workload.ts";
 
 type Any = Stored<KubernetesObject>;
-const inNamespace = (object: Any, quotas: { objects(namespace?: string): Iterable<Stored<ResourceQuota>> }) =>
-  [...quotas.objects(object.metadata.namespace)].map(({ metadata }) => metadata);
+const inNamespace = ({ metadata: { namespace } }: Any, cached: CacheReader) =>
+  cached.list(ResourceQuota, { namespace }).map(({ metadata }) => metadata);
 /**
- * What is added, admission has booked before it was stored; to count then, from a cache that has not seen it yet, would give it
- * back. So we count what is gone, as the real controller does, and everything when a quota is new.
+ * Admission adds new objects to the usage before they are stored. Recounting then, from a cache that does not have them yet,
+ * would undo that. So, as in the real controller, only deletions and new quotas cause a recount.
  */
 const isLess = ({ type }: Pick<Change, "type">) => type === "removed";
 
@@ -42,25 +37,25 @@ export const quotas = controller(
   ResourceQuota,
   {
     name: "resourcequota",
-    when: ({ type, object, previous }) => type !== "changed" || !equals(object.spec, previous?.spec),
+    predicate: ({ type, object, previous }) => type !== "changed" || !equals(object.spec, previous?.spec),
     watches: [
       {
         kind: Pod,
-        when: ({ type, object, previous }) =>
+        predicate: ({ type, object, previous }) =>
           type === "removed" || (hasEnded(object) && previous !== undefined && !hasEnded(previous)),
         map: inNamespace,
       },
-      { kind: PersistentVolumeClaim, when: isLess, map: inNamespace },
-      { kind: ConfigMap, when: isLess, map: inNamespace },
-      { kind: Secret, when: isLess, map: inNamespace },
-      { kind: Service, when: isLess, map: inNamespace },
-      { kind: Deployment, when: isLess, map: inNamespace },
-      { kind: ReplicaSet, when: isLess, map: inNamespace },
-      { kind: StatefulSet, when: isLess, map: inNamespace },
-      { kind: Job, when: isLess, map: inNamespace },
-      { kind: CronJob, when: isLess, map: inNamespace },
+      { kind: PersistentVolumeClaim, predicate: isLess, map: inNamespace },
+      { kind: ConfigMap, predicate: isLess, map: inNamespace },
+      { kind: Secret, predicate: isLess, map: inNamespace },
+      { kind: Service, predicate: isLess, map: inNamespace },
+      { kind: Deployment, predicate: isLess, map: inNamespace },
+      { kind: ReplicaSet, predicate: isLess, map: inNamespace },
+      { kind: StatefulSet, predicate: isLess, map: inNamespace },
+      { kind: Job, predicate: isLess, map: inNamespace },
+      { kind: CronJob, predicate: isLess, map: inNamespace },
     ],
-    may: [may(ResourceQuota, "update", { subresource: "status" })],
+    permissions: [allow(ResourceQuota, "update", { subresource: "status" })],
   },
   async (ref, ctx): Promise<Outcome> => {
     const quota = ctx.get(ResourceQuota, ref);
@@ -89,16 +84,16 @@ export const quotas = controller(
   },
 );
 
-export interface NamespaceContents {
+interface NamespaceContents {
   readonly pods: readonly Stored<Pod>[];
   readonly claims: readonly Stored<PersistentVolumeClaim>[];
-  /** How many there are of other kinds, by resource: "deployments.apps". */
+  /** The number of objects of other kinds, by resource: "deployments.apps". */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 type QuotaStatus = NonNullable<ResourceQuota["status"]>;
 
-/** What is bounded and can be counted here; a bound on anything else is left out rather than called zero. */
+/** The limited resources that can be counted here. Others are omitted rather than reported as zero. */
 export function decideUsage({ spec }: Stored<ResourceQuota>, contents: NamespaceContents): QuotaStatus {
   const hard = spec?.hard ?? {};
   const pods = contents.pods.filter((pod) => (spec?.scopes ?? []).every((scope) => isIn(scope, pod)));

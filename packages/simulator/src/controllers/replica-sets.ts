@@ -1,37 +1,51 @@
-// ReplicaSets: as many pods as wanted, whichever. Too few: make some. Too many: delete those that are missed least.
+// ReplicaSets: creates missing pods and deletes surplus ones, least valuable first.
 import {
-  type Change,
-  type Condition,
-  checkAgainIn,
+  allow,
   controller,
-  controllerOf,
   done,
-  equals,
-  ForbiddenError,
   findCondition,
-  InvalidError,
-  may,
   type ObjectRef,
   type Outcome,
   Pod,
-  parseTime,
-  ReplicaSet,
-  type ReplicaSetStatus,
-  removeCondition,
+  requeueAfter,
   type Stored,
-  seconds,
-  setCondition,
 } from "@memhog/runtime";
-import { isActive, isAvailable, isGoing, isReady, nextAvailableInMs, podFrom } from "./pods.ts";
-import { report, stated, unlessZero } from "./status.ts";
+import type { Change } from "@memhog/runtime/cache";
+import { type Condition, ReplicaSet, type ReplicaSetStatus } from "@memhog/runtime/kinds";
+import { controllerOf, equals, parseTime, removeCondition, setCondition } from "@memhog/runtime/objects";
+import { adoptersOf, claimOwned, orphanPods } from "./adoption.ts";
+import {
+  hasEnded,
+  isActive,
+  isAvailable,
+  isBeingDeleted,
+  isReady,
+  nextAvailableInMs,
+  podFrom,
+  rejectionOf,
+  rejectionRetry,
+  report,
+  stated,
+  unlessZero,
+} from "./workload.ts";
 
 export const replicaSets = controller(
   ReplicaSet,
   {
     name: "replicaset",
-    // Not `owns`: a pod changes many times on its way to ready, and most of that is nothing to us.
-    watches: [{ kind: Pod, when: countsDifferently, map: ownerOf }],
-    may: [may(Pod, "create", "delete"), may(ReplicaSet, "update", { subresource: "status" })],
+    // Not `owns`: a pod changes many times until it is ready, and most of these changes do not matter here.
+    watches: [
+      {
+        kind: Pod,
+        predicate: countsDifferently,
+        map: (pod, cached) => [...ownerOf(pod), ...adoptersOf(ReplicaSet, pod, cached)],
+      },
+    ],
+    permissions: [
+      allow(Pod, "create", "delete", "patch"),
+      allow(ReplicaSet, "get"),
+      allow(ReplicaSet, "update", { subresource: "status" }),
+    ],
     concurrency: 4,
   },
   async (ref, ctx): Promise<Outcome> => {
@@ -41,31 +55,37 @@ export const replicaSets = controller(
     }
     const set = ctx.get(ReplicaSet, ref);
     if (set === undefined) return done();
-    const pods = ctx.list(Pod, { ownedBy: set });
-    const { create, remove } = isGoing(set) ? nothing : decideReplicas(set, pods);
+    const orphans = ctx.lookup(orphanPods, set.metadata.namespace ?? "").filter((pod) => !hasEnded(pod));
+    const owned = ctx.list(Pod, { ownedBy: set });
+    const pods = await claimOwned(set, ReplicaSet, {
+      owned,
+      orphans,
+      patch: (pod, patch) => ctx.client.patch(Pod, pod, patch),
+      readOwner: () => ctx.client.find(ReplicaSet, ref),
+    });
+    const { create, remove } = isBeingDeleted(set) ? nothing : decideReplicas(set, pods);
     let failure: Failure | undefined;
     try {
       for (let made = 0; made < create; made += 1) {
         const pod = await ctx.client.create(Pod, podOf(set));
-        ctx.event(set, { reason: "SuccessfulCreate", note: `Created pod: ${pod.metadata.name}` });
+        ctx.event(set, { reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
       }
       for (const pod of remove) {
         const { uid, name } = pod.metadata;
         await ctx.client.delete(Pod, pod.metadata, { uid });
-        ctx.event(set, { reason: "SuccessfulDelete", note: `Deleted pod: ${name}` });
+        ctx.event(set, { reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
       }
     } catch (error) {
-      // Somebody's quota or webhook says no. That is news for people, and may change without our being told.
-      if (!(error instanceof ForbiddenError || error instanceof InvalidError)) throw error;
-      failure = { reason: "FailedCreate", message: error.message };
-      ctx.event(set, { type: "Warning", reason: "FailedCreate", note: `Error creating: ${error.message}` });
+      const { message } = rejectionOf(error);
+      failure = { reason: "FailedCreate", message };
+      ctx.event(set, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${message}` });
     }
     const now = ctx.clock.now();
     const status = decideStatus(set, pods, failure, now);
     await report(set, status, (next) => ctx.client.update(ReplicaSet, next, { subresource: "status" }));
-    if (failure !== undefined) return checkAgainIn(seconds(5), "pods were refused");
+    if (failure !== undefined) return requeueAfter(rejectionRetry, "pods were refused");
     const inMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, now);
-    return inMs === undefined ? done() : checkAgainIn(inMs, "a ready pod counts as available later");
+    return inMs === undefined ? done() : requeueAfter(inMs, "a ready pod counts as available later");
   },
 );
 
@@ -75,12 +95,12 @@ function ownerOf(pod: Stored<Pod>): readonly ObjectRef[] {
   return owner?.kind === "ReplicaSet" ? [{ ...(namespace !== undefined && { namespace }), name: owner.name }] : [];
 }
 
-/** Whether a change of a pod changes what its set says or does. */
+/** Whether a change of a pod affects the ReplicaSet. */
 function countsDifferently({ type, object, previous }: Change<Pod>): boolean {
   if (type !== "changed" || previous === undefined) return true;
   const asCounted = (pod: Stored<Pod>) => [
     isActive(pod),
-    isGoing(pod),
+    isBeingDeleted(pod),
     readySince(pod),
     pod.metadata.labels,
     pod.metadata.ownerReferences,
@@ -93,12 +113,12 @@ function readySince(pod: Stored<Pod>): string | undefined {
 }
 
 /**
- * Milliseconds between a pod's becoming ready and its being counted. Pods come in swarms; the real controller may write
- * twenty times a second, so it counts many at once. With one write for each, a thousand pods would cost a thousand counts.
+ * Milliseconds between a pod becoming ready and the status update. Many pods become ready at about the same time, so one
+ * update counts many of them, as in the real controller. Otherwise a thousand pods would cause a thousand updates.
  */
 const countAfterMs = 10;
 
-/** Nothing is to be made or deleted, and the set has been reported on before: what is left is how many are ready. */
+/** Nothing to create or delete and an existing status: only the counts may change. */
 function isOnlyCounting(set: Stored<ReplicaSet>, pods: readonly Stored<Pod>[]): boolean {
   if (set.status?.observedGeneration !== set.metadata.generation) return false;
   const { create, remove } = decideReplicas(set, pods);
@@ -107,13 +127,13 @@ function isOnlyCounting(set: Stored<ReplicaSet>, pods: readonly Stored<Pod>[]): 
 
 const nothing = { create: 0, remove: [] };
 
-export interface ReplicaSteps {
+interface ReplicaSteps {
   readonly create: number;
-  /** Those missed least. */
+  /** The least valuable pods. */
   readonly remove: readonly Stored<Pod>[];
 }
 
-/** A pod that has ended or is going does not count: it is replaced at once. */
+/** Terminated pods and pods that are being deleted do not count: they are replaced immediately. */
 export function decideReplicas(set: Stored<ReplicaSet>, pods: readonly Stored<Pod>[]): ReplicaSteps {
   const active = pods.filter(isActive);
   const missing = (set.spec.replicas ?? 1) - active.length;
@@ -122,7 +142,7 @@ export function decideReplicas(set: Stored<ReplicaSet>, pods: readonly Stored<Po
 
 type Order = (pod: Stored<Pod>) => number | string;
 
-/** In this order; the lower goes first. Ages count backwards: of two equals the younger goes. */
+/** Sort keys in order; lower values are deleted first. Ages are reversed: of two equal pods the younger is deleted. */
 const missedBy: readonly Order[] = [
   ({ spec }) => (spec.nodeName === undefined ? 0 : 1),
   ({ status }) => ["Pending", "Unknown", "Running"].indexOf(status?.phase ?? "Pending"),
@@ -170,15 +190,20 @@ export function decideStatus(
     fullyLabeledReplicas: unlessZero(active.filter(isLabelled).length),
     readyReplicas: unlessZero(ready.length),
     availableReplicas: unlessZero(ready.filter((pod) => isAvailable(pod, minReadySeconds, nowMs)).length),
-    terminatingReplicas: pods.filter(isGoing).length,
+    terminatingReplicas: pods.filter(isBeingDeleted).length,
     conditions: conditionsOf(set, failure, nowMs),
   });
 }
 
+/**
+ * The first failure stays until pods can be created again. Every rejection has another message (it names the pod), so a
+ * message that followed the latest one would change the ReplicaSet on each attempt, and each change causes an attempt.
+ */
 function conditionsOf({ status }: Stored<ReplicaSet>, failure: Failure | undefined, nowMs: number) {
+  const failed: Condition | undefined = findCondition(status?.conditions, "ReplicaFailure");
   const conditions: readonly Condition[] | undefined =
     failure === undefined
       ? removeCondition(status?.conditions, "ReplicaFailure")
-      : setCondition<Condition>(status?.conditions, { type: "ReplicaFailure", status: "True", ...failure }, nowMs);
+      : setCondition<Condition>(status?.conditions, failed ?? { type: "ReplicaFailure", status: "True", ...failure }, nowMs);
   return conditions === undefined || conditions.length === 0 ? undefined : conditions;
 }

@@ -1,5 +1,6 @@
-// What the server serves, for those controllers that are about every kind there is.
-import { type Client, type CustomResourceDefinition, dynamicKind, type Kind, type Stored } from "@memhog/runtime";
+// All kinds that the server serves, for controllers that handle every kind.
+import { type Client, dynamicKind, type Kind, type Stored } from "@memhog/runtime";
+import type { CustomResourceDefinition } from "@memhog/runtime/kinds";
 
 interface ApiResource {
   readonly name: string;
@@ -15,10 +16,10 @@ interface ApiGroups {
   }[];
 }
 
-/** Events tell of objects; they are not worth following, and belong to nobody. */
+/** Events have no owners and own nothing, so they are not watched. */
 const ignored = new Set(["events"]);
 
-/** Every kind whose objects can be listed, watched and deleted, each in the version the server prefers. */
+/** Every kind that can be listed, watched and deleted, in the version that the server prefers. */
 export async function servedKinds(client: Pick<Client, "request">, signal?: AbortSignal): Promise<readonly Kind[]> {
   const ask = async <T>(path: string): Promise<T> => JSON.parse(await client.request({ path, signal })) as T;
   const { groups } = await ask<ApiGroups>("/apis");
@@ -41,7 +42,7 @@ function isKept({ name, verbs }: ApiResource): boolean {
   return can && !name.includes("/") && !ignored.has(name);
 }
 
-/** The kind that a definition defines, in the first version it serves; undefined until the server has established it. */
+/** The kind of a CRD, in the first served version; undefined until the CRD is established. */
 export function kindDefinedBy(definition: Stored<CustomResourceDefinition>): Kind | undefined {
   const { group, names, scope, versions } = definition.spec;
   const version = versions.find(({ served }) => served)?.name;
@@ -50,7 +51,7 @@ export function kindDefinedBy(definition: Stored<CustomResourceDefinition>): Kin
   return dynamicKind({ group, version, kind: names.kind, plural: names.plural, namespaced: scope === "Namespaced" });
 }
 
-/** "deployments.apps": the same for every version of a kind. */
+/** "deployments.apps": the same for all versions of a kind. */
 export function resourceOf({ plural, group }: Pick<Kind, "plural" | "group">): string {
   return group === "" ? plural : `${plural}.${group}`;
 }

@@ -8,8 +8,8 @@ const definition = (names: JsonObject, status: JsonObject = {}) =>
 const mine = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList", shortNames: ["g"] };
 const other = (names: JsonObject) => definition(names, { acceptedNames: names });
 
-describe("a definition", () => {
-  it("gets its names if nobody has them, and is established", () => {
+describe("the names of a definition", () => {
+  it("are accepted if no other definition has them, and the definition is Established", () => {
     expect(nameDefinition(definition(mine), [], now)).toEqual({
       acceptedNames: mine,
       conditions: [
@@ -31,7 +31,7 @@ describe("a definition", () => {
     { taken: { shortNames: ["g"] }, reason: "ShortNamesConflict", message: '"g" is already in use' },
     { taken: { kind: "Gadget" }, reason: "KindConflict", message: '"Gadget" is already in use' },
     { taken: { listKind: "GadgetList" }, reason: "ListKindConflict", message: '"GadgetList" is already in use' },
-  ])("does not get what another has: $reason", ({ taken, reason, message }) => {
+  ])("are not accepted if another definition has them: $reason", ({ taken, reason, message }) => {
     const { conditions } = nameDefinition(definition(mine), [other(taken)], now);
     expect(conditions).toMatchObject([
       { type: "NamesAccepted", status: "False", reason, message },
@@ -39,7 +39,7 @@ describe("a definition", () => {
     ]);
   });
 
-  it("keeps what it has, whatever it asks for now", () => {
+  it("stay accepted when a new name conflicts", () => {
     const had = nameDefinition(definition(mine), [], now);
     const asking = definition({ ...mine, shortNames: ["w"] }, { acceptedNames: had.acceptedNames, conditions: had.conditions });
     const { acceptedNames, conditions } = nameDefinition(asking, [other({ shortNames: ["w"] })], "2027-01-01T00:00:00Z");

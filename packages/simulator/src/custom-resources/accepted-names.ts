@@ -1,14 +1,14 @@
-// Whether a definition gets the names it asks for: a name that another definition of the group already has is not given
-// twice. The outcome is two conditions, and the kind is served once both are True.
+// Accepts the names of a definition unless another definition of the group has them. Sets two conditions; the server serves the
+// kind once both are True.
 import { type ApiObject, type JsonObject, listAt, objectAt, sameJson } from "../json.ts";
 
 export interface Naming {
   readonly acceptedNames: JsonObject;
-  /** NamesAccepted and Established, complete with the times of their last transition. */
+  /** NamesAccepted and Established, including their lastTransitionTime. */
   readonly conditions: readonly JsonObject[];
 }
 
-/** @param others all definitions of the same group but this one */
+/** @param others all other definitions of the same group */
 export function nameDefinition(definition: ApiObject, others: readonly ApiObject[], now: string): Naming {
   const asked = objectAt(definition, "spec", "names");
   const accepted = objectAt(definition, "status", "acceptedNames");
@@ -29,7 +29,7 @@ export function nameDefinition(definition: ApiObject, others: readonly ApiObject
   };
 }
 
-/** What is established stays so. */
+/** Established never becomes False again. */
 function established(was: JsonObject | undefined, isAccepted: boolean): JsonObject {
   if (was?.status === "True") return was;
   return isAccepted

@@ -1,29 +1,26 @@
-// Between the versions of a kind. What is stored is shown in every version that is served: under another apiVersion and
-// otherwise as it is (strategy None), or as a webhook converts it. On the way out defaults are filled in again, because the
-// definition may have got some since the object was stored.
+// Conversion between the versions of a custom resource: changes only apiVersion (strategy None) or calls a webhook. A read applies
+// defaults again, because the definition can have new ones since the object was stored.
 import type { Environment } from "@memhog/runtime";
-import { postReview, WebhookCallError } from "../admission/webhooks/post-review.ts";
+import { postReview, WebhookCallError } from "../admission/webhook-review.ts";
 import { type ApiObject, draftOf, frozen, isObject, type JsonObject, listAt, objectAt } from "../json.ts";
 import type { Conversion } from "../kinds/kind-entry.ts";
 import { StatusError } from "../server/status-error.ts";
 import type { Storage } from "../storage/storage.ts";
-import { applySchemaDefaults } from "./default-values.ts";
-import { pruneUnknown } from "./prune.ts";
-import type { StructuralSchema } from "./structural-schema.ts";
+import { applySchemaDefaults, pruneUnknown, type StructuralSchema } from "./structural-schema.ts";
 
-export interface ConversionContext {
+interface ConversionContext {
   readonly environment: Environment;
   readonly storage: Storage;
 }
 
-/** The conversion between the stored version of a definition and this one. */
+/** Converts between the stored version of a definition and this one. */
 export function conversionBetween(definition: ApiObject, version: string, context: ConversionContext): Conversion {
   const { group } = objectAt(definition, "spec");
   const versions = listAt(definition, "spec", "versions");
   const stored = versions.find(({ storage }) => storage === true);
   const schema = schemaOf(versions.find(({ name }) => name === version));
   const convert = converterOf(definition, context);
-  // Stored objects are frozen and never change, so neither does how they look in this version.
+  // Stored objects are frozen, so the converted ones can be cached.
   const seen = new WeakMap<ApiObject, ApiObject>();
   return {
     fromStored: async (objects) => {
@@ -35,7 +32,7 @@ export function conversionBetween(definition: ApiObject, version: string, contex
     toStored: async (object) => {
       const [converted = object] = await convert([object], `${group}/${stored?.name}`);
       if (version === stored?.name) return converted;
-      // What the stored version does not know cannot be read again in any other, either.
+      // Drops fields that the schema of the stored version does not have.
       const draft = draftOf(converted);
       pruneUnknown(draft, schemaOf(stored));
       return draft as ApiObject;
@@ -62,7 +59,7 @@ function converterOf(definition: ApiObject, context: ConversionContext): Convert
   return async (objects, apiVersion) => objects.map((object) => ({ ...object, apiVersion }));
 }
 
-/** The real one gives a conversion this long. */
+/** The timeout of the real API server for a conversion. */
 const timeoutSeconds = 30;
 
 async function byWebhook(
@@ -106,7 +103,7 @@ function convertedObjects(answer: JsonObject, uid: string, first: ApiObject): re
   return listAt(response, "convertedObjects");
 }
 
-/** A conversion may change labels and annotations; the rest of metadata is not its business. */
+/** A conversion webhook can change only labels and annotations in metadata. */
 function withMetadataOf(
   original: ApiObject,
   converted: JsonObject,

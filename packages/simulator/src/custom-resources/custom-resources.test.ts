@@ -13,7 +13,7 @@ const widget = (spec: JsonObject, more: JsonObject = {}) => ({
   ...more,
 });
 
-/** A definition as somebody writes it. */
+/** A definition as a user writes it. */
 const asWritten = (change: JsonObject = {}): JsonObject => {
   const { metadata: _, status: __, ...definition } = draftOf(widgets(change));
   return { ...definition, metadata: { name: "widgets.example.com" } };
@@ -27,8 +27,8 @@ async function withWidgets(change: JsonObject = {}): Promise<Api> {
 
 const conditions = async (api: Api, name: string) => (await api.ask("GET", `${definitions}/${name}`)).body.status.conditions;
 
-describe("a definition", () => {
-  it("is established a moment later, and its kind is served", async () => {
+describe("a CustomResourceDefinition", () => {
+  it("becomes Established after creation, and the server serves its kind", async () => {
     await using api = await withWidgets();
     expect(await conditions(api, "widgets.example.com")).toMatchObject([
       { type: "NamesAccepted", status: "True" },
@@ -37,7 +37,7 @@ describe("a definition", () => {
     expect((await api.ask("GET", place)).body).toMatchObject({ kind: "WidgetList", items: [] });
   });
 
-  it("does not get names that are taken, and gets them when they are free", async () => {
+  it("gets names that are in use only after they are released", async () => {
     await using api = await withWidgets();
     const names = { kind: "Other", plural: "others", shortNames: ["wg"] };
     await api.ask("POST", definitions, { ...asWritten({ names }), metadata: { name: "others.example.com" } });
@@ -49,7 +49,7 @@ describe("a definition", () => {
     expect(await conditions(api, "others.example.com")).toMatchObject([{ status: "True" }, { status: "True" }]);
   });
 
-  it("takes its objects with it, and waits for those that somebody holds", async () => {
+  it("deletes its objects on deletion and waits for their finalizers", async () => {
     await using api = await withWidgets();
     await api.ask("POST", place, widget({}, { metadata: { name: "free" } }));
     await api.ask("POST", place, widget({}, { metadata: { name: "held", finalizers: ["example.com/mine"] } }));
@@ -64,8 +64,8 @@ describe("a definition", () => {
   });
 });
 
-describe("an object", () => {
-  it("is pruned, completed and judged", async () => {
+describe("a custom resource", () => {
+  it("is pruned, defaulted, and validated", async () => {
     await using api = await withWidgets();
     const made = await api.ask("POST", place, widget({ odd: 3, unknown: 1 }, { status: { replicas: 9 } }));
     expect(made.body).toMatchObject({ spec: { odd: 3, size: 3, nested: { deep: 7 } }, metadata: { generation: 1 } });
@@ -75,16 +75,16 @@ describe("an object", () => {
     expect(refused.body.message).toBe('Widget.example.com "x" is invalid: spec.odd: Invalid value: 2: must be odd');
   });
 
-  it("has a status of its own, and a scale", async () => {
+  it("has status and scale subresources", async () => {
     await using api = await withWidgets();
     await api.ask("POST", place, widget({ size: 2 }));
-    const stated = await api.ask(
+    const withStatus = await api.ask(
       "PATCH",
       `${place}/w/status`,
       { spec: { size: 9 }, status: { replicas: 1, selector: "a=b" } },
       patches.merge,
     );
-    expect(stated.body).toMatchObject({ spec: { size: 2 }, status: { replicas: 1 }, metadata: { generation: 1 } });
+    expect(withStatus.body).toMatchObject({ spec: { size: 2 }, status: { replicas: 1 }, metadata: { generation: 1 } });
     await api.ask("PATCH", `${place}/w/scale`, { spec: { replicas: 5 } }, patches.merge);
     expect((await api.ask("GET", `${place}/w/scale`)).body).toMatchObject({
       spec: { replicas: 5 },
@@ -92,7 +92,7 @@ describe("an object", () => {
     });
   });
 
-  it("is shown in every version that is served, with the defaults of that version", async () => {
+  it("is served in every served version, with the defaults of that version", async () => {
     const schema = {
       openAPIV3Schema: {
         type: "object",

@@ -1,22 +1,21 @@
-// Kinds that somebody brings. A CustomResourceDefinition is judged when it is written (definition-errors.ts), gets its names if
-// nobody else has them (accepted-names.ts), and from then on its versions are rows of the table of kinds (kind-entries.ts),
-// with everything a row has: defaults, pruning, validation with rules in CEL, columns, subresources, conversion. When it is
-// deleted its objects go first, finalizers and all, and the definition waits for them.
+// CustomResourceDefinitions. The server validates a definition on write (definition-errors.ts) and accepts its names unless another
+// definition has them (accepted-names.ts). Its served versions then become kind entries (kind-entries.ts) with defaults, pruning,
+// validation including CEL rules, columns, subresources, and conversion. Deleting a definition first deletes its objects and waits
+// for their finalizers.
 //
-// What the real API server does in controllers is done here a moment after the write, in the order of names: nothing waits for
-// a clock, and the same writes have the same consequences each time.
-import type { Cancel, ObjectRef } from "@memhog/runtime";
+// The real API server does this in controllers. The simulator does it right after the write, ordered by name, without a clock, so
+// the same writes always have the same effects.
+import type { ObjectRef } from "@memhog/runtime";
+import type { Cancel } from "@memhog/runtime/concurrency";
 import { type ApiObject, draftOf, type JsonObject, listAt, objectAt, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import type { Admission } from "../server/admission.ts";
 import { nowText, type ServerCore } from "../server/core.ts";
-import { deleteObject } from "../server/delete.ts";
-import { readOptions } from "../server/delete-options.ts";
+import { deleteObject, readOptions } from "../server/delete.ts";
 import { forbidden, invalid, StatusError } from "../server/status-error.ts";
 import { updateObject } from "../server/write.ts";
-import type { SimulatorPart } from "../simulator.ts";
 import { nameDefinition } from "./accepted-names.ts";
-import { celEnvironment } from "./cel/library.ts";
+import { celEnvironment } from "./cel.ts";
 import { conversionBetween } from "./conversion.ts";
 import { definitionErrors } from "./definition-errors.ts";
 import { kindEntriesOf } from "./kind-entries.ts";
@@ -24,19 +23,14 @@ import { kindEntriesOf } from "./kind-entries.ts";
 const definitions = { group: "apiextensions.k8s.io", plural: "customresourcedefinitions" };
 const cleanup = "customresourcecleanup.apiextensions.k8s.io";
 
-export function customResources(): SimulatorPart {
-  return {
-    name: "custom resources",
-    prepare: (core) => {
-      const server = new DefinitionServer(core);
-      core.admissions.push(server.admission());
-      server.start();
-    },
-  };
+export function serveCustomResources(core: ServerCore): void {
+  const server = new DefinitionServer(core);
+  core.admissions.push(server.admission());
+  server.start();
 }
 
 interface Served {
-  /** What the rows were made from; others are made when it changes. */
+  /** The input of `entries`, serialized. A change creates new entries. */
   readonly from: string;
   readonly entries: readonly KindEntry[];
 }
@@ -45,9 +39,9 @@ class DefinitionServer {
   readonly #core: ServerCore;
   readonly #cel = celEnvironment();
   readonly #served = new Map<string, Served>();
-  /** Watches of the objects of definitions that are going. */
-  readonly #dying = new Map<string, Cancel>();
-  #awake = false;
+  /** Watches on the objects of definitions that are being deleted. */
+  readonly #terminating = new Map<string, Cancel>();
+  #scheduled = false;
 
   constructor(core: ServerCore) {
     this.#core = core;
@@ -55,7 +49,7 @@ class DefinitionServer {
 
   start(): void {
     const { storage } = this.#core;
-    storage.watch(definitions, {}, storage.version, () => this.#wake());
+    storage.watch(definitions, {}, storage.version, () => this.#schedule());
   }
 
   admission(): Admission {
@@ -70,7 +64,7 @@ class DefinitionServer {
       validate: (object, { operation, kind, ref, subresource, dryRun }) => {
         if (kind.group !== definitions.group || kind.plural !== definitions.plural || subresource !== undefined) return;
         if (operation === "DELETE") {
-          if (!dryRun) this.#hold(ref);
+          if (!dryRun) this.#addFinalizer(ref);
           return;
         }
         const errors = definitionErrors(object, this.#cel);
@@ -79,8 +73,8 @@ class DefinitionServer {
     };
   }
 
-  /** The definition gets a finalizer in the very moment of its deletion, which then finds it changed and looks again. */
-  #hold(ref: ObjectRef): void {
+  /** Adds the finalizer while the definition is being deleted. The deletion then sees a conflict and retries. */
+  #addFinalizer(ref: ObjectRef): void {
     const before = this.#core.storage.get(definitions, ref);
     if (before === undefined || before.metadata.finalizers?.includes(cleanup) || before.metadata.deletionTimestamp) return;
     const finalizers = [...(before.metadata.finalizers ?? []), cleanup];
@@ -92,22 +86,22 @@ class DefinitionServer {
     });
   }
 
-  #wake(): void {
-    if (this.#awake) return;
-    this.#awake = true;
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     void Promise.resolve().then(async () => {
-      this.#awake = false;
-      await this.#lookAtAll();
+      this.#scheduled = false;
+      await this.#processAll();
     });
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #processAll(): Promise<void> {
     const all = this.#core.storage.list(definitions);
     const names = new Set(all.map(({ metadata }) => metadata.name ?? ""));
-    for (const name of [...this.#served.keys()]) if (!names.has(name)) this.#forget(name);
+    for (const name of [...this.#served.keys()]) if (!names.has(name)) this.#stopServing(name);
     for (const definition of all) {
       if (definition.metadata.deletionTimestamp === undefined) await this.#accept(definition, all);
-      else await this.#empty(definition);
+      else await this.#deleteObjects(definition);
     }
   }
 
@@ -121,7 +115,7 @@ class DefinitionServer {
     else await this.#writeStatus(definition, status);
   }
 
-  /** The write wakes us again. One that comes too late is of no consequence: whoever was faster woke us too. */
+  /** The write triggers another pass. A conflict is harmless, because the other write also triggers one. */
   async #writeStatus({ metadata }: ApiObject, status: JsonObject): Promise<void> {
     await this.#update(metadata.name ?? "", "status", (draft) => Object.assign(draft, { status }));
   }
@@ -154,22 +148,22 @@ class DefinitionServer {
     if (!conditions.some(({ type, status }) => type === "Established" && status === "True")) return;
     const from = JSON.stringify([uid, generation, objectAt(definition, "status").acceptedNames]);
     if (this.#served.get(name)?.from === from) return;
-    this.#forget(name);
+    this.#stopServing(name);
     const conversionTo = (version: string) => conversionBetween(definition, version, this.#core);
     const entries = kindEntriesOf(definition, { cel: this.#cel, conversionTo });
     for (const entry of entries) this.#core.kinds.add(entry);
     this.#served.set(name, { from, entries });
   }
 
-  #forget(name: string): void {
+  #stopServing(name: string): void {
     for (const entry of this.#served.get(name)?.entries ?? []) this.#core.kinds.remove(entry, entry.plural);
     this.#served.delete(name);
-    this.#dying.get(name)?.();
-    this.#dying.delete(name);
+    this.#terminating.get(name)?.();
+    this.#terminating.delete(name);
   }
 
-  /** Deletes what is left of a kind; the definition goes when nothing is. */
-  async #empty(definition: ApiObject): Promise<void> {
+  /** Deletes the remaining objects of a kind. Removes the definition when none are left. */
+  async #deleteObjects(definition: ApiObject): Promise<void> {
     const { name = "" } = definition.metadata;
     const [kind] = this.#served.get(name)?.entries ?? [];
     const left = kind === undefined ? [] : this.#core.storage.list(kind);
@@ -186,11 +180,11 @@ class DefinitionServer {
   }
 
   #waitFor(name: string, kind: KindEntry): void {
-    if (this.#dying.has(name)) return;
+    if (this.#terminating.has(name)) return;
     const { storage } = this.#core;
-    this.#dying.set(
+    this.#terminating.set(
       name,
-      storage.watch(kind, {}, storage.version, () => this.#wake()),
+      storage.watch(kind, {}, storage.version, () => this.#schedule()),
     );
   }
 }
@@ -201,7 +195,7 @@ function dropFinalizer(metadata: JsonObject): void {
   else delete metadata.finalizers;
 }
 
-/** Every version that objects may be stored in: the present one joins those there were. */
+/** All versions that stored objects can have: the current storage version and earlier ones. */
 function storedVersionsOf(definition: ApiObject): readonly unknown[] {
   const { storedVersions } = objectAt(definition, "status");
   const stored = listAt(definition, "spec", "versions").find(({ storage }) => storage === true)?.name;

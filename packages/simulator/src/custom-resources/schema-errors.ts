@@ -1,17 +1,16 @@
-// Whether a value is what its schema says, and if not, why not. On an update what was wrong before and has not changed since
-// is let pass: a definition may become stricter without locking out the objects it already has ("ratcheting").
+// Validates a value against its schema. An update can keep a value that was already invalid, so that a definition can become
+// stricter without blocking existing objects ("ratcheting").
+
+import { isIPv4, isIPv6 } from "node:net";
 import { isObject, type JsonObject, sameJson } from "../json.ts";
 import { type FieldError, required, tooLong, tooMany } from "../server/field-error.ts";
-import { invalidIn, unplaced, unsupported, wrongType } from "./complaints.ts";
-import { formats } from "./formats.ts";
-import { goPattern } from "./go-pattern.ts";
 import { fieldSchema, type StructuralSchema } from "./structural-schema.ts";
 
 export interface Checked {
   readonly value: unknown;
-  /** What it was before, if there is something to compare with. */
+  /** The value before the update, if there is one to compare with. */
   readonly old?: unknown;
-  /** "spec.replicas"; "" for the object itself. */
+  /** For example "spec.replicas"; "" for the whole object. */
   readonly path: string;
 }
 
@@ -36,7 +35,7 @@ function errorsOf(checked: Checked, schema: StructuralSchema): readonly FieldErr
   ];
 }
 
-/** The type and the format that Go sees in a value. */
+/** Returns the type and format that Go detects in a value. */
 function goTypeOf(value: unknown): { readonly type: string; readonly format: string } {
   if (Array.isArray(value)) return { type: "array", format: "" };
   if (typeof value === "number")
@@ -44,7 +43,7 @@ function goTypeOf(value: unknown): { readonly type: string; readonly format: str
   return { type: typeof value, format: "" };
 }
 
-/** JSON does not tell 1 from 1.0; whole numbers too large for an int64 are read as floats. */
+/** JSON does not distinguish 1 from 1.0. Go reads integers beyond int64 as floats. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 }
@@ -66,7 +65,7 @@ function typesOf(schema: StructuralSchema): readonly string[] {
   return schema.type === undefined ? [] : [schema.type];
 }
 
-/** The format, if the server knows it for this type. */
+/** Returns the format if the server validates it for this type. */
 function formatOf({ type, format = "" }: StructuralSchema): string | undefined {
   const known: Readonly<Record<string, readonly string[]>> = { integer: ["int32", "int64"], number: ["float", "double"] };
   const names = known[type ?? ""] ?? (type === undefined || type === "string" ? Object.keys(formats) : []);
@@ -78,7 +77,7 @@ function enumErrors(value: unknown, schema: StructuralSchema, path: string): rea
   return [unsupported(path, value, schema.enum)];
 }
 
-/** Of length and pattern only the first complaint is told. */
+/** Reports only the first error of length and pattern. */
 function textErrors(text: string, schema: StructuralSchema, path: string): readonly FieldError[] {
   const format = formatOf(schema);
   const isOdd = format !== undefined && formats[format]?.(text) === false;
@@ -111,7 +110,7 @@ function rangeErrors(value: number, schema: StructuralSchema, path: string): rea
   const fits = formatOf(schema) === "int32" ? value === (value | 0) : isInt64(value);
   if (type !== "integer" || fits) return [];
   const format = formatOf(schema) === undefined ? "(default format)" : `with format ${schema.format}`;
-  return [unplaced(`Checked value must be of type integer ${format} in ${path}`)];
+  return [withoutField(`Checked value must be of type integer ${format} in ${path}`)];
 }
 
 function listErrors({ old, path }: Checked, list: readonly unknown[], schema: StructuralSchema): readonly FieldError[] {
@@ -128,7 +127,7 @@ function listErrors({ old, path }: Checked, list: readonly unknown[], schema: St
   ];
 }
 
-/** The element of the old list that has the same keys; elements of other lists cannot be told apart. */
+/** Returns the old list element with the same keys. Other lists have no matching elements. */
 export function correlatedItem(item: unknown, old: unknown, schema: StructuralSchema): unknown {
   const keys = schema["x-kubernetes-list-map-keys"];
   if (keys === undefined || !Array.isArray(old) || !isObject(item)) return undefined;
@@ -157,7 +156,7 @@ function objectErrors({ old, path }: Checked, object: JsonObject, schema: Struct
 
 function combinationErrors(checked: Checked, { anyOf, oneOf, allOf, not }: StructuralSchema): readonly FieldError[] {
   const { value, path } = checked;
-  // Alternatives are not correlated with what was before.
+  // Alternatives (anyOf, oneOf, allOf, not) ignore the old value.
   const tried = (schemas: readonly StructuralSchema[] = []) => schemas.map((schema) => errorsOf({ value, path }, schema));
   const [any, one, all] = [tried(anyOf), tried(oneOf), tried(allOf)];
   const quoted = JSON.stringify(path);
@@ -165,11 +164,11 @@ function combinationErrors(checked: Checked, { anyOf, oneOf, allOf, not }: Struc
   const failed = all.filter((errors) => errors.length > 0).length;
   return [
     ...(any.length > 0 && any.every((errors) => errors.length > 0)
-      ? [unplaced(`${quoted} must validate at least one schema (anyOf)`), ...best(any)]
+      ? [withoutField(`${quoted} must validate at least one schema (anyOf)`), ...best(any)]
       : []),
     ...(one.length > 0 && valid !== 1
       ? [
-          unplaced(
+          withoutField(
             `${quoted} must validate one and only one schema (oneOf). Found ${valid === 0 ? "none valid" : `${valid} valid alternatives`}`,
           ),
           ...(valid === 0 ? best(one) : []),
@@ -177,16 +176,168 @@ function combinationErrors(checked: Checked, { anyOf, oneOf, allOf, not }: Struc
       : []),
     ...all.flat(),
     ...(failed > 0
-      ? [unplaced(`${quoted} must validate all the schemas (allOf)${failed === all.length ? ". None validated" : ""}`)]
+      ? [withoutField(`${quoted} must validate all the schemas (allOf)${failed === all.length ? ". None validated" : ""}`)]
       : []),
     ...(not !== undefined && errorsOf({ value, path }, not).length === 0
-      ? [unplaced(`${quoted} must not validate the schema (not)`)]
+      ? [withoutField(`${quoted} must not validate the schema (not)`)]
       : []),
   ];
 }
 
-/** The alternative that came closest: of the right type if one was, else the first. */
+/** Returns the errors of the best alternative: one of the right type, otherwise the first. */
 function best(failures: readonly (readonly FieldError[])[]): readonly FieldError[] {
   const ofRightType = failures.find((errors) => errors.every(({ reason }) => reason !== "FieldValueTypeInvalid"));
   return ofRightType ?? failures[0] ?? [];
+}
+
+// Validation messages for custom resources. They differ from those for built-in kinds, because the API server uses another library
+// for them: `spec.size in body should be greater than or equal to 1`.
+
+/** The real API server prints this for an error without a field. */
+export const noField = "<nil>";
+
+function error(reason: string, field: string, message: string): FieldError {
+  return { reason, field: field === "" ? noField : field, message };
+}
+
+/** Formats a JSON value as Go prints it. */
+function shown(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** The message contains the path: "… in body should match …". */
+function invalidIn(path: string, value: unknown, demand: string): FieldError {
+  return error("FieldValueInvalid", path, `Invalid value: ${shown(value)}: ${path} in body ${demand}`);
+}
+
+/** `found` is the actual type, or the string that does not have the format. */
+export function wrongType(path: string, type: string, found: string): FieldError {
+  const sentence = `${path} in body must be of type ${type}: ${shown(found)}`;
+  return error("FieldValueTypeInvalid", path, `Invalid value: ${shown(found)}: ${sentence}`);
+}
+
+export function invalidValue(path: string, value: unknown, detail: string): FieldError {
+  return error("FieldValueInvalid", path, `Invalid value: ${shown(value)}: ${detail}`);
+}
+
+/** An error about an object or list. The message omits the value. */
+export function invalidWhole(path: string, detail: string): FieldError {
+  return error("FieldValueInvalid", path, `Invalid value: ${detail}`);
+}
+
+/** An error about the whole schema, without a field. */
+function withoutField(detail: string): FieldError {
+  return error("FieldValueInvalid", "", `Invalid value: "": ${detail}`);
+}
+
+/** Lists the values in the order of the definition; errors of built-in kinds sort them. */
+export function unsupported(path: string, value: unknown, values: readonly unknown[]): FieldError {
+  const supported = values.map((each) => (typeof each === "string" ? shown(each) : shown(shown(each))));
+  const message = `Unsupported value: ${shown(value)}: supported values: ${supported.join(", ")}`;
+  return error("FieldValueNotSupported", path, message);
+}
+
+const blocking = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/** Whether this error prevents the evaluation of rules. */
+export function isBlocking({ reason }: FieldError): boolean {
+  return blocking.has(reason);
+}
+
+export const rulesNotChecked: FieldError = {
+  reason: "FieldValueInvalid",
+  field: noField,
+  message:
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+};
+
+// The string formats that the API server validates. It ignores all others.
+
+type Check = (text: string) => boolean;
+
+const matching =
+  (pattern: RegExp): Check =>
+  (text) =>
+    pattern.test(text);
+
+/** RFC 3339, for example "2026-01-02T03:04:05Z". The date must exist. */
+const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
+
+function isDateTime(text: string): boolean {
+  const found = dateTime.exec(text);
+  return found !== null && isDate(found[1] ?? "") && Number(found[2]) < 24 && Number(found[3]) < 60 && Number(found[4]) < 60;
+}
+
+function isDate(text: string): boolean {
+  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
+}
+
+const hostname =
+  /^([a-zA-Z0-9\u00C0-\uFFFF]([a-zA-Z0-9\-\u00C0-\uFFFF]{0,61}[a-zA-Z0-9\u00C0-\uFFFF])?\.)*[a-zA-Z0-9\u00C0-\uFFFF]([a-zA-Z0-9\-\u00C0-\uFFFF]{0,61}[a-zA-Z0-9\u00C0-\uFFFF])?\.?$/;
+
+/** Accepts what Go's `url.ParseRequestURI` accepts: an absolute URI or an absolute path. */
+function isUri(text: string): boolean {
+  return /^([a-zA-Z][a-zA-Z0-9+.-]*:|\/)/.test(text) && !/[\s\p{Cc}]/u.test(text) && !/%(?![0-9a-fA-F]{2})/.test(text);
+}
+
+function isCidr(text: string): boolean {
+  const [address = "", bits = ""] = text.split("/");
+  if (!/^\d{1,3}$/.test(bits)) return false;
+  return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128);
+}
+
+const goDuration = /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/;
+const wordyDuration = /^\s*\d+\s*(ns|nano|us|µs|micro|ms|milli|s|sec|m|min|h|hr|d|day|w|week)\w*\s*$/i;
+
+export const formats: Readonly<Record<string, Check>> = {
+  "date-time": isDateTime,
+  datetime: isDateTime,
+  date: isDate,
+  duration: (text) => goDuration.test(text) || wordyDuration.test(text),
+  uuid: matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i),
+  uuid3: matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i),
+  uuid4: matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i),
+  uuid5: matching(/^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i),
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  cidr: isCidr,
+  mac: matching(/^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$/i),
+  uri: isUri,
+  email: matching(/^[^\s@<>]+@[^\s@<>]+$/),
+  hostname: (text) => text.length <= 255 && hostname.test(text),
+  byte: matching(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/),
+  password: () => true,
+};
+
+// Patterns in definitions have Go syntax (RE2). They are translated to JavaScript.
+
+/** POSIX classes inside brackets. */
+const classes: Readonly<Record<string, string>> = {
+  alpha: "a-zA-Z",
+  digit: "0-9",
+  alnum: "a-zA-Z0-9",
+  upper: "A-Z",
+  lower: "a-z",
+  space: "\\s",
+  punct: "!-\\/:-@\\[-`{-~",
+  xdigit: "0-9a-fA-F",
+  word: "\\w",
+};
+
+/** @throws SyntaxError */
+export function goPattern(pattern: string): RegExp {
+  const [, flags = "", rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
+  const translated = rest
+    .replace(/\[:(\w+):\]/g, (whole, name: string) => classes[name] ?? whole)
+    .replaceAll("(?P<", "(?<")
+    .replaceAll("\\A", "^")
+    .replaceAll("\\z", "$");
+  return new RegExp(translated, flags);
 }

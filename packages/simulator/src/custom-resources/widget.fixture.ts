@@ -1,4 +1,4 @@
-// For tests: a definition that uses what definitions have.
+// For tests: a definition that uses all supported features.
 import type { ApiObject, JsonObject } from "../json.ts";
 
 export const widgetSchema: JsonObject = {
@@ -37,7 +37,7 @@ export const widgetSchema: JsonObject = {
   },
 };
 
-/** The definition as it is stored, names accepted and all. */
+/** The definition as stored, with accepted names. */
 export const widgets = (change: JsonObject = {}): ApiObject => {
   const names = { kind: "Widget", listKind: "WidgetList", plural: "widgets", singular: "widget", shortNames: ["wg"] };
   const columns = [

@@ -1,11 +1,10 @@
 import { Deployment, Node, Pod } from "@memhog/runtime";
 import { manualEnvironment, seededRandom } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
+import { fullCluster } from "../full-cluster.ts";
 import { startSimulator } from "../simulator.ts";
-import { wholeCluster } from "../whole-cluster.ts";
-import { type FaultShares, randomFaults } from "./fault.ts";
-import { makeFaults } from "./faults.ts";
 import { serverJournal } from "./journal.ts";
+import { makeTrafficFaults, randomTrafficFaults, type TrafficFaultShares } from "./traffic-faults.ts";
 
 const labels = { app: "x" };
 const deployment = {
@@ -22,22 +21,22 @@ const node = {
   status: { capacity: room, allocatable: room, conditions: [{ type: "Ready", status: "True" }] },
 };
 
-/** A rollout, a change of mind and a deletion, over ten minutes; everything that was said about it. */
-async function run({ seed, shares = {} }: { readonly seed: number; readonly shares?: FaultShares }) {
+/** The journal of a rollout, a rollback and a deletion, over ten minutes. */
+async function run({ seed, shares = {} }: { readonly seed: number; readonly shares?: TrafficFaultShares }) {
   const environment = manualEnvironment({ seed });
   const { clock } = environment;
   const journal = serverJournal(clock);
-  const chance = randomFaults(seededRandom(seed), shares);
-  const faults = makeFaults({ clock });
+  const chance = randomTrafficFaults(seededRandom(seed), shares);
+  const faults = makeTrafficFaults({ clock });
   const middleware = [journal.middleware, faults.middleware];
-  const simulator = await startSimulator({ environment, middleware, parts: wholeCluster() });
+  const simulator = await startSimulator({ environment, middleware, components: fullCluster() });
   const client = simulator.client({ userAgent: "tester" });
-  // The test's own hand is steady: faults are for everybody else, once time passes.
+  // The test's own requests succeed: faults begin once time advances.
   faults.plan = (request) => (request.userAgent.startsWith("tester") ? undefined : chance(request));
   await client.create(Node, node as never);
   await client.create(Deployment, deployment);
   await clock.advance(300_000);
-  // Nobody plays the kubelet here, so a pod that is to go only says so.
+  // There is no kubelet here, so a deleted pod keeps its deletionTimestamp.
   const staying = async () =>
     (await client.list(Pod, { namespace: "default" })).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const pods = (await staying()).length;
@@ -52,18 +51,18 @@ async function run({ seed, shares = {} }: { readonly seed: number; readonly shar
 }
 
 describe("the journal of a simulator", () => {
-  it("is the same for the same seed, byte by byte", async () => {
+  it("is byte-identical for the same seed", async () => {
     const [first, second] = [await run({ seed: 1 }), await run({ seed: 1 })];
     expect(first.lines).toBeGreaterThan(50);
     expect(first.pods).toBe(3);
     expect(second.text).toBe(first.text);
   });
 
-  it("is another one for another seed", async () => {
+  it("differs for another seed", async () => {
     expect((await run({ seed: 2 })).text).not.toBe((await run({ seed: 1 })).text);
   });
 
-  it("is the same for the same seed with faults, and the world ends as without", async () => {
+  it("is byte-identical for the same seed with faults, and the final state is that of a run without faults", async () => {
     const shares = { delay: 0.1, reset: 0.03, lose: 0.03, busy: 0.03, duplicate: 0.1, end: 0.1 };
     const [first, second] = [await run({ seed: 3, shares }), await run({ seed: 3, shares })];
     expect(first.spoiled).toBeGreaterThan(5);

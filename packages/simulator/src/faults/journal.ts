@@ -1,8 +1,8 @@
-// Everything that was said to an API server and by it, in order, as lines of text. Two runs of one seed write the same lines,
-// byte by byte; where they differ, something did not come in by the door of the environment.
-import type { Clock } from "@memhog/runtime";
-import type { ApiRequest, ApiResponse, Middleware } from "../server/handler.ts";
-import { linesOf } from "./spoiled-watch.ts";
+// A journal of all requests and responses, as lines of text. Two runs with the same seed write identical journals. A difference
+// means that something did not use the injected environment.
+import type { Clock } from "@memhog/runtime/concurrency";
+import type { ApiRequest, ApiResponse, Middleware } from "../server/core.ts";
+import { linesOf } from "./watch-faults.ts";
 
 export interface ServerJournal {
   readonly middleware: Middleware;

@@ -1,11 +1,10 @@
-// RBAC objects, webhook configurations and definitions of custom resources. Everyone is admin here, so roles grant
-// nothing; they are kept because operators install them and tests look at them.
+// RBAC objects, webhook configurations, and CustomResourceDefinitions. Every user is an admin, so roles have no effect; the server
+// stores them because operators install them.
 import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, sameJson, valueAt } from "../json.ts";
 import { type FieldError, invalid, required } from "../server/field-error.ts";
 import { ageColumn, nameColumn, text, wide } from "./columns.ts";
 import type { Defaults } from "./defaults.ts";
-import type { Column, KindEntry, PrepareContext } from "./kind-entry.ts";
-import { builtIn, status } from "./row.ts";
+import { builtIn, type Column, type KindEntry, type PrepareContext, status } from "./kind-entry.ts";
 import { immutable } from "./validation.ts";
 
 const group = "rbac.authorization.k8s.io";
@@ -51,7 +50,7 @@ const binding = (kind: string, namespaced: boolean): KindEntry =>
     ],
   });
 
-/** Who may is free to change, what they may is not: the binding would mean something else under the same name. */
+/** The subjects of a binding can change, but its roleRef cannot. */
 function roleErrors(object: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
   const { apiGroup, kind, name } = objectAt(object, "roleRef");
   const asGoShowsIt = { APIGroup: apiGroup, Kind: kind, Name: name };
@@ -110,7 +109,7 @@ const customResourceDefinitions: KindEntry = builtIn("apiextensions.k8s.io", "v1
     if (old === undefined) {
       draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: versions };
     } else if (subresource === undefined) {
-      // There may be objects of every version that ever was the stored one.
+      // Objects can still be stored in any earlier storage version.
       const status = objectAt(draft, "status");
       draft.status = { ...status, storedVersions: [...new Set([...listAt(status, "storedVersions"), ...versions])] };
     }

@@ -1,21 +1,20 @@
-// Deployments, ReplicaSets, StatefulSets, DaemonSets and the revisions that the latter two keep.
-import { type ApiObject, type JsonObject, objectAt, valueAt } from "../json.ts";
+// Deployments, ReplicaSets, StatefulSets, DaemonSets, and ControllerRevisions.
+import { type ApiObject, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
 import { type FieldError, forbiddenField, invalid, notSupported } from "../server/field-error.ts";
 import { ageColumn, at, containerColumns, count, mapText, nameColumn, selectorColumn, text } from "./columns.ts";
 import { claimDefaults } from "./core/volumes.ts";
 import { applyDefaults, type Defaults } from "./defaults.ts";
-import type { KindEntry, ValidateContext } from "./kind-entry.ts";
+import { builtIn, type KindEntry, scale, status, type ValidateContext } from "./kind-entry.ts";
 import { labelErrors } from "./names.ts";
 import { podSpecDefaults } from "./pod-template.ts";
 import { podSpecErrors } from "./pod-validation.ts";
-import { builtIn, scale, status } from "./row.ts";
-import { immutable, intOrPercentErrors, notNegativeFields, selectorErrors } from "./validation.ts";
+import { immutable, intOrPercentErrors, notNegativeFields, oneOf, selectorErrors } from "./validation.ts";
 
 const template: Defaults = { "template!": { "spec!": podSpecDefaults } };
 const templateColumns = containerColumns("spec", "template", "spec");
 const numbers = ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"];
 
-/** What all of them want: sensible numbers, a selector that finds the pods of the template, pods that go on for ever. */
+/** Common validation: nonnegative numbers, a selector that matches the template, restartPolicy Always. */
 function workloadErrors(object: ApiObject, what: string): readonly FieldError[] {
   const spec = objectAt(object, "spec", "template", "spec");
   const restarts = spec.restartPolicy !== undefined && spec.restartPolicy !== "Always";
@@ -24,13 +23,25 @@ function workloadErrors(object: ApiObject, what: string): readonly FieldError[] 
     ...notNegativeFields(objectAt(object, "spec"), "spec", numbers),
     ...selectorErrors(object, what),
     ...labelErrors("spec.template.labels", labels),
-    ...podSpecErrors(spec, "spec.template.spec"),
+    ...podSpecErrors(spec, "spec.template.spec", claimVolumesOf(object)),
     ...(restarts ? [notSupported("spec.template.spec.restartPolicy", spec.restartPolicy, ["Always"])] : []),
   ];
 }
 
-/** Complaints about the spec; a write to a subresource has none of its own to make. */
-function judged(what: string, more: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]) {
+/** The volumes that a StatefulSet adds to its pods, one per claim template with the name of the template. */
+function claimVolumesOf(object: ApiObject): readonly JsonObject[] {
+  return listAt(object, "spec", "volumeClaimTemplates").map((template) => ({ name: objectAt(template, "metadata").name }));
+}
+
+function retentionErrors(object: ApiObject): readonly FieldError[] {
+  const policy = objectAt(object, "spec", "persistentVolumeClaimRetentionPolicy");
+  return ["whenDeleted", "whenScaled"].flatMap((field) =>
+    oneOf(`spec.persistentVolumeClaimRetentionPolicy.${field}`, policy[field], ["Retain", "Delete"]),
+  );
+}
+
+/** Validates the spec, except in writes to a subresource. */
+function specErrors(what: string, more: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]) {
   return (object: ApiObject, old: ApiObject | undefined, { subresource }: ValidateContext) =>
     subresource === undefined ? [...workloadErrors(object, what), ...more(object, old)] : [];
 }
@@ -81,7 +92,7 @@ export const deployments: KindEntry = builtIn("apps", "v1", "Deployment", {
       progressDeadlineSeconds: 600,
     },
   },
-  validate: judged("deployment", (object, old) => [...rollingErrors(object), ...immutable("spec.selector", object, old)]),
+  validate: specErrors("deployment", (object, old) => [...rollingErrors(object), ...immutable("spec.selector", object, old)]),
   columns: [
     nameColumn,
     text("Ready", replicasText("readyReplicas")),
@@ -99,7 +110,7 @@ export const replicaSets: KindEntry = builtIn("apps", "v1", "ReplicaSet", {
   categories: ["all"],
   generation: "spec",
   table: { "spec!": { replicas: 1, ...template } },
-  validate: judged("deployment", (object, old) => immutable("spec.selector", object, old)),
+  validate: specErrors("deployment", (object, old) => immutable("spec.selector", object, old)),
   columns: [
     nameColumn,
     count("Desired", ".spec.replicas"),
@@ -133,9 +144,10 @@ export const statefulSets: KindEntry = builtIn("apps", "v1", "StatefulSet", {
       "persistentVolumeClaimRetentionPolicy!": { whenDeleted: "Retain", whenScaled: "Retain" },
     },
   },
-  validate: judged("statefulset", (object, old) =>
-    fixedInStatefulSets.flatMap((field) => immutable(`spec.${field}`, object, old)),
-  ),
+  validate: specErrors("statefulset", (object, old) => [
+    ...retentionErrors(object),
+    ...fixedInStatefulSets.flatMap((field) => immutable(`spec.${field}`, object, old)),
+  ]),
   columns: [nameColumn, text("Ready", replicasText("readyReplicas")), ageColumn, ...templateColumns],
   subresources: { ...status, ...scale },
 });
@@ -155,7 +167,7 @@ export const daemonSets: KindEntry = builtIn("apps", "v1", "DaemonSet", {
       revisionHistoryLimit: 10,
     },
   },
-  // The generation of the template is kept under its deprecated name for those who still read it there.
+  // The generation of the template is kept under its deprecated name for clients that still read it.
   prepare: (draft, { old }) => {
     const name = "deprecated.daemonset.template.generation";
     if (old === undefined) draft.metadata.annotations = { ...draft.metadata.annotations, [name]: "1" };

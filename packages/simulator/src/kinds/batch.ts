@@ -1,15 +1,14 @@
 // Jobs and CronJobs.
-import { type ApiObject, type Draft, type JsonObject, objectAt, sameJson, valueAt } from "../json.ts";
+
+import { DurationError, parseDuration } from "@memhog/runtime/objects";
+import { type ApiObject, type Draft, type JsonObject, objectAt, parseTime, sameJson, valueAt } from "../json.ts";
 import { type FieldError, invalid, required } from "../server/field-error.ts";
 import { notImplemented } from "../server/status-error.ts";
-import { parseTime } from "../time.ts";
 import { ageColumn, ageOf, at, containerColumns, count, humanDuration, nameColumn, selectorText, text, wide } from "./columns.ts";
-import { cronErrors } from "./cron.ts";
 import type { Defaults } from "./defaults.ts";
-import type { KindEntry, PrepareContext } from "./kind-entry.ts";
+import { builtIn, type KindEntry, type PrepareContext, status } from "./kind-entry.ts";
 import { podSpecDefaults } from "./pod-template.ts";
 import { podSpecErrors } from "./pod-validation.ts";
-import { builtIn, status } from "./row.ts";
 import { immutable, notNegativeFields, oneOf, selectorErrors } from "./validation.ts";
 
 const unlessGiven = (other: string, value: number) => (spec: JsonObject) => (spec[other] === undefined ? value : undefined);
@@ -19,7 +18,7 @@ const template: Defaults = { "template!": { "spec!": podSpecDefaults } };
 const jobTable: Defaults = {
   "spec!": {
     ...template,
-    // Either both are one, or, with a number of workers alone, the first to succeed ends the job.
+    // With parallelism and without completions, the first success ends the Job. Otherwise completions defaults to 1.
     completions: unlessGiven("parallelism", 1),
     parallelism: 1,
     backoffLimit: 6,
@@ -30,7 +29,7 @@ const jobTable: Defaults = {
   },
 };
 
-/** Unless it brings its own, a job selects its pods by its UID: two jobs of one name never share pods. */
+/** A Job without a manual selector selects its pods by UID, so two Jobs with the same name never share pods. */
 function prepareJob(draft: Draft, { old }: PrepareContext): void {
   const spec = objectAt(draft, "spec");
   if (old !== undefined || spec.manualSelector === true) return;
@@ -49,15 +48,15 @@ function prepareJob(draft: Draft, { old }: PrepareContext): void {
 
 const endingPolicies = 'valid values: "OnFailure", "Never"';
 
-/** Parts of a Job that our controller would not heed. Guessing at what becomes of such a Job helps nobody. @throws StatusError 501 */
-function mustBeKnown(spec: JsonObject, field: string): void {
+/** Rejects fields that the simulated Job controller does not implement. @throws StatusError 501 */
+function rejectUnimplemented(spec: JsonObject, field: string): void {
   const unknown = ["podFailurePolicy", "successPolicy"].find((name) => spec[name] !== undefined);
   if (spec.completionMode === "Indexed") throw notImplemented(`${field}.completionMode: Indexed`);
   if (unknown !== undefined) throw notImplemented(`${field}.${unknown}`);
 }
 
 function templateErrors(spec: JsonObject, field: string): readonly FieldError[] {
-  mustBeKnown(spec, field);
+  rejectUnimplemented(spec, field);
   const podSpec = objectAt(spec, "template", "spec");
   const endless = podSpec.restartPolicy === "Always" || podSpec.restartPolicy === undefined;
   return [
@@ -173,3 +172,52 @@ export const cronJobs: KindEntry = builtIn("batch", "v1", "CronJob", {
   ],
   subresources: status,
 });
+
+// Validation of cron schedules. The controller evaluates them (controllers/cron.ts).
+
+const macros = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
+const ranges = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 6],
+] as const;
+const names = /\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)\b/gi;
+
+/** Validates a schedule. The messages are those of the cron parser in the real controller. */
+export function cronErrors(field: string, schedule: unknown): readonly FieldError[] {
+  if (typeof schedule !== "string" || schedule === "") return [required(field)];
+  if (macros.test(schedule)) return [];
+  if (schedule.startsWith("@")) return descriptorErrors(field, schedule);
+  const parts = schedule.trim().split(/\s+/);
+  if (parts.length !== 5) {
+    return [invalid(field, schedule, `expected exactly 5 fields, found ${parts.length}: [${parts.join(" ")}]`)];
+  }
+  const problem = parts.map((part, at) => partProblem(part, ranges[at] ?? [0, 0])).find((each) => each !== undefined);
+  return problem === undefined ? [] : [invalid(field, schedule, problem)];
+}
+
+function descriptorErrors(field: string, schedule: string): readonly FieldError[] {
+  if (!schedule.startsWith("@every ")) return [invalid(field, schedule, `unrecognized descriptor: ${schedule}`)];
+  try {
+    parseDuration(schedule.slice("@every ".length));
+    return [];
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    const why = `time: invalid duration ${JSON.stringify(schedule.slice("@every ".length))}`;
+    return [invalid(field, schedule, `failed to parse duration ${schedule}: ${why}`)];
+  }
+}
+
+function partProblem(part: string, [low, high]: readonly [number, number]): string | undefined {
+  const numbers = part.replace(names, "1").split(",");
+  for (const each of numbers) {
+    const found = /^(?:\*|\?|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(each);
+    if (found === null) return `failed to parse int from ${each}: strconv.Atoi: parsing "${each}": invalid syntax`;
+    const [, from, to] = found;
+    if (from !== undefined && Number(from) < low) return `beginning of range (${from}) below minimum (${low}): ${each}`;
+    if (Number(to ?? from ?? low) > high) return `end of range (${to ?? from}) above maximum (${high}): ${each}`;
+  }
+  return undefined;
+}

@@ -1,12 +1,9 @@
-// The table of built-in kinds: what ours uses, and what kubectl needs to feel at home. A kind that is missing here is
-// missing in discovery too, so clients hear 404 as from a cluster that does not serve it. Order is that of discovery.
+// The built-in kinds in the order of discovery. Requests for a kind that is not listed here get 404.
 import { accessKinds } from "./access.ts";
 import { controllerRevisions, daemonSets, deployments, replicaSets, statefulSets } from "./apps.ts";
 import { cronJobs, jobs } from "./batch.ts";
-import { namespaces, nodes } from "./core/cluster.ts";
-import { configMaps, secrets, serviceAccounts } from "./core/config.ts";
+import { configMaps, limitRanges, namespaces, nodes, resourceQuotas, secrets, serviceAccounts } from "./core/cluster.ts";
 import { coreEvents, events } from "./core/events.ts";
-import { limitRanges, resourceQuotas } from "./core/limits.ts";
 import { pods } from "./core/pod.ts";
 import { services } from "./core/service.ts";
 import { persistentVolumeClaims, persistentVolumes, storageClasses } from "./core/volumes.ts";

@@ -1,10 +1,10 @@
 // Cells of tables, as `kubectl get` prints them.
-import { formatSelector, type LabelSelector } from "@memhog/runtime";
-import { type ApiObject, isObject, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
-import { parseTime } from "../time.ts";
+import type { LabelSelector } from "@memhog/runtime/kinds";
+import { formatSelector } from "@memhog/runtime/objects";
+import { type ApiObject, isObject, type JsonObject, listAt, objectAt, parseTime, valueAt } from "../json.ts";
 import type { Cell, Column } from "./kind-entry.ts";
 
-/** ".spec.replicas" of an object, or something else where it is missing. */
+/** Reads a path such as ".spec.replicas", with a fallback if it is missing. */
 export function at(path: string, otherwise: Cell = null): (object: ApiObject) => Cell {
   const fields = path.split(".").filter((field) => field !== "");
   return (object) => {
@@ -26,25 +26,25 @@ export const ageColumn: Column = {
   cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now),
 };
 
-/** A column of text. */
+/** A column of type string. */
 export function text(name: string, cell: Column["cell"] | string, more: Partial<Column> = {}): Column {
   return { name, cell: typeof cell === "string" ? at(cell, "<none>") : cell, ...more };
 }
 
-/** A column of whole numbers; what is missing is 0. */
+/** A column of integers. A missing value is 0. */
 export function count(name: string, path: string, more: Partial<Column> = {}): Column {
   return { name, type: "integer", cell: at(path, 0), ...more };
 }
 
 export const wide = { priority: 1 } as const;
 
-/** "3d4h": the age as kubectl shows it, two units at most. */
+/** The age as kubectl prints it, for example "3d4h". */
 export function ageOf(timestamp: string | undefined, now: number): string {
   const then = parseTime(timestamp);
   return then === undefined ? "<unknown>" : humanDuration(now - then);
 }
 
-/** As apimachinery's HumanDuration. */
+/** Formats like apimachinery's HumanDuration. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return "<invalid>";
@@ -67,18 +67,18 @@ function twoUnits(first: number, firstUnit: string, second: number, secondUnit: 
   return second === 0 ? `${first}${firstUnit}` : `${first}${firstUnit}${second}${secondUnit}`;
 }
 
-/** "app=web", "<none>" for an empty selector. */
+/** Formats a selector: "app=web", "<none>" if it is empty. */
 export function selectorText(selector: unknown): string {
   return formatSelector((isObject(selector) ? selector : {}) as LabelSelector) || "<none>";
 }
 
-/** "a=1,b=2" of a map. */
+/** Formats a map: "a=1,b=2". */
 export function mapText(map: JsonObject): string {
   const pairs = Object.entries(map).map(([key, value]) => `${key}=${value}`);
   return pairs.length === 0 ? "<none>" : pairs.sort().join(",");
 }
 
-/** Names and images of the containers of a pod template, for the wide form. */
+/** The CONTAINERS and IMAGES columns of a pod template, for `-o wide`. */
 export function containerColumns(...template: readonly string[]): readonly Column[] {
   const joined = (field: string) => (object: ApiObject) =>
     listAt(objectAt(object, ...template), "containers")

@@ -4,21 +4,26 @@ import { builtInKinds } from "./built-in.ts";
 import { applyDefaults, type Defaults } from "./defaults.ts";
 
 const cases: readonly { name: string; table: Defaults; object: JsonObject; becomes: JsonObject }[] = [
-  { name: "a missing field is written", table: { a: 1 }, object: {}, becomes: { a: 1 } },
-  { name: "a field that is there stays", table: { a: 1 }, object: { a: 0 }, becomes: { a: 0 } },
-  { name: "null is missing", table: { a: 1 }, object: { a: null }, becomes: { a: 1 } },
-  { name: "a value may be computed", table: { b: ({ a }: JsonObject) => a }, object: { a: 2 }, becomes: { a: 2, b: 2 } },
-  { name: "nothing computed is nothing written", table: { b: () => undefined }, object: {}, becomes: {} },
-  { name: "an object is made where it must be", table: { "a!": { b: 1 } }, object: {}, becomes: { a: { b: 1 } } },
-  { name: "an object is left out where it may be", table: { "a?": { b: 1 } }, object: {}, becomes: {} },
-  { name: "an object that is there has defaults", table: { "a?": { b: 1 } }, object: { a: {} }, becomes: { a: { b: 1 } } },
+  { name: "sets a missing field", table: { a: 1 }, object: {}, becomes: { a: 1 } },
+  { name: "keeps an existing field", table: { a: 1 }, object: { a: 0 }, becomes: { a: 0 } },
+  { name: "treats null as missing", table: { a: 1 }, object: { a: null }, becomes: { a: 1 } },
+  { name: "computes a value", table: { b: ({ a }: JsonObject) => a }, object: { a: 2 }, becomes: { a: 2, b: 2 } },
+  { name: "sets nothing if the computed value is undefined", table: { b: () => undefined }, object: {}, becomes: {} },
+  { name: "creates an object marked with !", table: { "a!": { b: 1 } }, object: {}, becomes: { a: { b: 1 } } },
+  { name: "does not create an object marked with ?", table: { "a?": { b: 1 } }, object: {}, becomes: {} },
+  { name: "sets defaults in an existing object", table: { "a?": { b: 1 } }, object: { a: {} }, becomes: { a: { b: 1 } } },
   {
-    name: "each of a list has defaults",
+    name: "sets defaults in each element of a list",
     table: { "a[]": { b: 1 } },
     object: { a: [{}, { b: 2 }] },
     becomes: { a: [{ b: 1 }, { b: 2 }] },
   },
-  { name: "rows see what rows above wrote", table: { a: 1, b: ({ a }: JsonObject) => a }, object: {}, becomes: { a: 1, b: 1 } },
+  {
+    name: "can use values of earlier entries",
+    table: { a: 1, b: ({ a }: JsonObject) => a },
+    object: {},
+    becomes: { a: 1, b: 1 },
+  },
 ];
 
 describe("a table of defaults", () => {
@@ -38,7 +43,7 @@ describe("a table of defaults", () => {
 });
 
 it.each(builtInKinds.map((kind) => [`${kind.group}/${kind.kind}`, kind] as const))(
-  "the defaults of %s change nothing the second time",
+  "the defaults of %s are idempotent",
   (_name, { defaults, version, kind }) => {
     const once = { apiVersion: version, kind, metadata: { name: "x" }, spec: { template: {} } };
     defaults?.(once);

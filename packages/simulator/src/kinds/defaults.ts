@@ -1,20 +1,20 @@
-// Defaults as data. A table says, field by field, what is written where nothing is:
+// Defaults as data:
 //
-//     { replicas: 1,                          a missing field gets this value
-//       dnsPolicy: (spec) => …,               … or this one, computed from the object it stands in; undefined leaves it out
-//       "strategy!": { type: "…" },           an object that is made if it is missing, with defaults of its own
-//       "httpGet?": { scheme: "HTTP" },       an object that keeps being absent, and has defaults if it is there
-//       "containers[]": { … },                a list whose every element has defaults
-//       "*": (spec) => { … } }                what takes more than a value: called with the object, whatever it has
+//     { replicas: 1,                          the value of a missing field
+//       dnsPolicy: (spec) => …,               computed from the surrounding object; undefined leaves the field out
+//       "strategy!": { type: "…" },           an object that is created if it is missing, with its own defaults
+//       "httpGet?": { scheme: "HTTP" },       an object with defaults if it exists
+//       "containers[]": { … },                a list whose elements have defaults
+//       "*": (spec) => { … } }                a function that changes the object
 //
-// Rows are applied from top to bottom, so a later row may look at what an earlier one wrote.
+// Entries apply from top to bottom, so a later one can use values of an earlier one.
 import { draftOf, isObject, type JsonObject } from "../json.ts";
 
 export interface Defaults {
   readonly [field: string]: unknown | Defaults | ((parent: JsonObject) => unknown);
 }
 
-/** Writes the defaults of a table into an object. What is frozen comes from storage, and has them. */
+/** Applies a table to an object. Skips frozen values, which come from storage and already have defaults. */
 export function applyDefaults(object: JsonObject, table: Defaults): void {
   if (Object.isFrozen(object)) return;
   for (const row of rowsOf(table)) applyRow(object, row);
@@ -26,9 +26,9 @@ interface Row {
   readonly value: unknown;
 }
 
-const ways = { "*": "call", "[]": "each", "!": "make", "?": "enter" } as const;
+const actions = { "*": "call", "[]": "each", "!": "make", "?": "enter" } as const;
 
-/** Tables are constants, so their rows are read once. */
+/** Caches the parsed rows of each table. Tables are constants. */
 const read = new WeakMap<Defaults, readonly Row[]>();
 
 function rowsOf(table: Defaults): readonly Row[] {
@@ -36,7 +36,7 @@ function rowsOf(table: Defaults): readonly Row[] {
   if (known !== undefined) return known;
   const rows = Object.entries(table).map(([key, value]): Row => {
     const [mark = ""] = /(\*|\[\]|[!?])$/.exec(key) ?? [];
-    return { field: key.slice(0, key.length - mark.length), how: ways[mark as keyof typeof ways] ?? "fill", value };
+    return { field: key.slice(0, key.length - mark.length), how: actions[mark as keyof typeof actions] ?? "fill", value };
   });
   read.set(table, rows);
   return rows;
@@ -45,11 +45,11 @@ function rowsOf(table: Defaults): readonly Row[] {
 function applyRow(object: JsonObject, { field, how, value }: Row): void {
   if (how === "call") (value as (parent: JsonObject) => void)(object);
   else if (how === "each") forEach(object[field], value as Defaults);
-  else if (how === "make" || how === "enter") goInto(object, field, value as Defaults, how === "make");
+  else if (how === "make" || how === "enter") applyNested(object, field, value as Defaults, how === "make");
   else fill(object, field, value);
 }
 
-function goInto(object: JsonObject, field: string, table: Defaults, make: boolean): void {
+function applyNested(object: JsonObject, field: string, table: Defaults, make: boolean): void {
   if (make) object[field] ??= {};
   const inner = object[field];
   if (isObject(inner)) applyDefaults(inner, table);
@@ -57,7 +57,7 @@ function goInto(object: JsonObject, field: string, table: Defaults, make: boolea
 
 function fill(object: JsonObject, field: string, value: unknown): void {
   if (object[field] !== undefined && object[field] !== null) return;
-  // A copy: what stands in a table must not end up in two objects.
+  // A copy, because objects must not share values of the table.
   const computed = draftOf(typeof value === "function" ? value(object) : value);
   if (computed !== undefined) object[field] = computed;
 }

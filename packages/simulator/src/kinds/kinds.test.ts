@@ -1,42 +1,42 @@
 import { describe, expect, it } from "vitest";
 import type { ApiObject, JsonObject } from "../json.ts";
+import { cronErrors } from "./batch.ts";
 import { builtInKinds } from "./built-in.ts";
 import { humanDuration } from "./columns.ts";
-import { cronErrors } from "./cron.ts";
 import { structs } from "./generated/structs.ts";
 import { metadataErrors, problemsOfName } from "./names.ts";
-import { type QosClass, qosClassOf } from "./qos.ts";
+import { type QosClass, qosClassOf } from "./pod-template.ts";
 import { byPreference, KindRegistry } from "./registry.ts";
-import { structNameOf } from "./struct-name.ts";
+import { structNameOf } from "./structs.ts";
 
 describe("the table of built-in kinds", () => {
-  it("has every kind once", () => {
+  it("contains every kind once", () => {
     const names = builtInKinds.map(({ group, version, plural }) => `${group}/${version}/${plural}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it("knows the fields of each", () => {
+  it("has a Go struct for each kind", () => {
     expect(builtInKinds.map(structNameOf).filter((name) => !(name in structs))).toEqual([]);
   });
 
-  it("refers to no type that it does not have", () => {
+  it("refers only to known types", () => {
     const referred = Object.values(structs).flatMap((line) => [...line.matchAll(/[:~](?:\*|\[\]|\{\})*([a-z]+\.[\w.]+)/g)]);
     expect(referred.map(([, name = ""]) => name).filter((name) => !(name in structs))).toEqual([]);
   });
 });
 
 describe("versions of a group", () => {
-  it("come stable first, then beta, then alpha, newest first, and the rest by the alphabet", () => {
+  it("are sorted stable, beta, alpha, newest first, then all others alphabetically", () => {
     const versions = ["foo", "v1alpha1", "v1", "v2", "v1beta2", "v10", "bar", "v1beta10"];
     expect(versions.sort(byPreference)).toEqual(["v10", "v2", "v1", "v1beta10", "v1beta2", "v1alpha1", "bar", "foo"]);
   });
 
-  it("are told with their groups", () => {
+  it("are grouped by API group", () => {
     expect(new KindRegistry(builtInKinds).groups().get("apps")).toEqual(["v1"]);
   });
 });
 
-describe("ages as kubectl shows them", () => {
+describe("ages in kubectl tables", () => {
   const second = 1000;
   const [minute, hour, day] = [60 * second, 3600 * second, 86_400 * second];
   const cases: readonly [number, string][] = [
@@ -58,23 +58,27 @@ describe("ages as kubectl shows them", () => {
     [3 * 365 * day + 10 * day, "3y10d"],
     [9 * 365 * day + 10 * day, "9y"],
   ];
-  it.each(cases)("%d ms are %s", (milliseconds, shown) => expect(humanDuration(milliseconds)).toBe(shown));
+  it.each(cases)("%d ms is printed as %s", (milliseconds, shown) => expect(humanDuration(milliseconds)).toBe(shown));
 });
 
-describe("the class of a pod", () => {
+describe("the QoS class of a pod", () => {
   const container = (requests?: object, limits?: object) => ({
     resources: { ...(requests && { requests }), ...(limits && { limits }) },
   });
   const both = { cpu: "1", memory: "1Gi" };
   const cases: readonly [string, JsonObject[], QosClass][] = [
-    ["nothing asked for is BestEffort", [container()], "BestEffort"],
-    ["zero is nothing", [container({ cpu: "0" })], "BestEffort"],
-    ["other resources do not count", [container({ "example.com/gpu": "1" }, { "example.com/gpu": "1" })], "BestEffort"],
-    ["limits equal to requests, for both, are Guaranteed", [container(both, both)], "Guaranteed"],
-    ["the spelling does not matter", [container({ cpu: "1000m", memory: "1024Mi" }, both)], "Guaranteed"],
-    ["memory alone is Burstable", [container({ memory: "1Gi" }, { memory: "1Gi" })], "Burstable"],
-    ["one container of two is Burstable", [container(both, both), container()], "Burstable"],
-    ["less than the limit is Burstable", [container({ ...both, cpu: "500m" }, both)], "Burstable"],
+    ["without requests and limits is BestEffort", [container()], "BestEffort"],
+    ["with zero requests is BestEffort", [container({ cpu: "0" })], "BestEffort"],
+    [
+      "ignores resources other than CPU and memory",
+      [container({ "example.com/gpu": "1" }, { "example.com/gpu": "1" })],
+      "BestEffort",
+    ],
+    ["with equal limits and requests for both is Guaranteed", [container(both, both)], "Guaranteed"],
+    ["does not depend on the quantity format", [container({ cpu: "1000m", memory: "1024Mi" }, both)], "Guaranteed"],
+    ["with memory only is Burstable", [container({ memory: "1Gi" }, { memory: "1Gi" })], "Burstable"],
+    ["with resources in one of two containers is Burstable", [container(both, both), container()], "Burstable"],
+    ["with a request below the limit is Burstable", [container({ ...both, cpu: "500m" }, both)], "Burstable"],
   ];
   it.each(cases)("%s", (_name, containers, then) => expect(qosClassOf({ containers })).toBe(then));
 });
@@ -85,7 +89,7 @@ describe("names", () => {
     ["1a", "label"],
     ["system:node", "path"],
   ];
-  it.each(good)("%s may be a %s", (name, rule) => expect(problemsOfName(name, rule)).toEqual([]));
+  it.each(good)("%s is a valid %s", (name, rule) => expect(problemsOfName(name, rule)).toEqual([]));
 
   const bad: readonly [string, "subdomain" | "label" | "path", string][] = [
     ["A", "subdomain", "a lowercase RFC 1123 subdomain"],
@@ -95,17 +99,17 @@ describe("names", () => {
     ["a/b", "path", "may not contain '/'"],
     ["..", "path", "may not be '..'"],
   ];
-  it.each(bad)("%s may not be a %s", (name, rule, why) => expect(problemsOfName(name, rule)[0]).toContain(why));
+  it.each(bad)("%s is not a valid %s", (name, rule, why) => expect(problemsOfName(name, rule)[0]).toContain(why));
 
-  it("a finalizer of deletion and one of orphaning cannot be together", () => {
+  it("orphan and foregroundDeletion finalizers are mutually exclusive", () => {
     const metadata = { name: "a", finalizers: ["orphan", "foregroundDeletion"] };
     const object: ApiObject = { apiVersion: "v1", kind: "ConfigMap", metadata };
     expect(metadataErrors(object, "subdomain").map(({ field }) => field)).toEqual(["metadata.finalizers"]);
   });
 });
 
-describe("schedules", () => {
-  it.each(["* * * * *", "*/5 0-6,12 1 jan mon", "@hourly", "@every 5m", "0 0 31 12 6"])("%s is one", (schedule) =>
+describe("cron schedules", () => {
+  it.each(["* * * * *", "*/5 0-6,12 1 jan mon", "@hourly", "@every 5m", "0 0 31 12 6"])("%s is valid", (schedule) =>
     expect(cronErrors("spec.schedule", schedule)).toEqual([]),
   );
   it.each([
@@ -115,5 +119,5 @@ describe("schedules", () => {
     ["a * * * *", "failed to parse int from a"],
     ["@every x", 'failed to parse duration @every x: time: invalid duration "x"'],
     ["@reboot", "unrecognized descriptor: @reboot"],
-  ])("%s is none", (schedule, why) => expect(cronErrors("spec.schedule", schedule)[0]?.message).toContain(why));
+  ])("%s is invalid", (schedule, why) => expect(cronErrors("spec.schedule", schedule)[0]?.message).toContain(why));
 });

@@ -1,4 +1,4 @@
-// What names, labels and annotations may be, and how the API server says that one is not.
+// Validation of names, labels, and annotations.
 import { type ApiObject, objectAt } from "../json.ts";
 import { type FieldError, invalid, required, tooLong } from "../server/field-error.ts";
 import type { NameRule } from "./kind-entry.ts";
@@ -21,7 +21,7 @@ const configKeyText =
 
 const maxAnnotationBytes = 256 * 1024;
 
-/** What is wrong with a name, in the server's words. */
+/** Validates a name. The messages are those of the API server. */
 export function problemsOfName(name: string, rule: NameRule): readonly string[] {
   if (rule === "label") return problemsOfLabel(name);
   if (rule === "subdomain") return problemsOf(name, subdomain, subdomainText, 253);
@@ -33,12 +33,12 @@ function problemsOfLabel(name: string): readonly string[] {
   return name.includes(".") ? ["must not contain dots"] : problemsOf(name, label, labelText, 63);
 }
 
-/** What is wrong with the name of a container, a volume or a port: a DNS label. */
+/** Validates the name of a container, volume, or port: a DNS label. */
 export function dnsLabelErrors(field: string, name: string): readonly FieldError[] {
   return problemsOf(name, label, labelText, 63).map((problem) => invalid(field, name, problem));
 }
 
-/** Keys of ConfigMaps and Secrets. */
+/** Validates keys of ConfigMaps and Secrets. */
 export function configKeyErrors(field: string, keys: readonly string[]): readonly FieldError[] {
   return keys.filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key)).map((key) => invalid(`${field}[${key}]`, key, configKeyText));
 }
@@ -50,7 +50,7 @@ function problemsOf(name: string, pattern: RegExp, explanation: string, maxLengt
   ];
 }
 
-/** What is wrong with metadata, of whatever kind. */
+/** Validates the metadata of any kind. */
 export function metadataErrors({ metadata }: ApiObject, rule: NameRule, prefix = "metadata"): readonly FieldError[] {
   const { name, generateName } = metadata;
   const nameless = name === undefined && generateName === undefined;
@@ -81,7 +81,7 @@ function annotationErrors(field: string, annotations: object): readonly FieldErr
   ];
 }
 
-/** "example.com/name" or "name". */
+/** Validates "example.com/name" or "name". */
 export function qualifiedNameErrors(field: string, key: string, shown = key): readonly FieldError[] {
   const slash = key.lastIndexOf("/");
   const local = key.slice(slash + 1);
@@ -95,7 +95,7 @@ export function qualifiedNameErrors(field: string, key: string, shown = key): re
 
 const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/** Built-in kinds want more of the names of finalizers than custom resources do. */
+/** Built-in kinds require qualified finalizer names; custom resources do not. */
 export function unqualifiedFinalizerErrors({ metadata }: ApiObject): readonly FieldError[] {
   const problem = "name is neither a standard finalizer name nor is it fully qualified";
   return (metadata.finalizers ?? []).flatMap((each, at) =>

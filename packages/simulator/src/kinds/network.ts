@@ -1,8 +1,7 @@
-// Who answers behind a Service, and what may talk to whom. No packet moves here: these are objects to be read.
+// Endpoints, EndpointSlices, Ingresses, and NetworkPolicies. The server stores them without effect: the simulator has no network.
 import { type ApiObject, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
 import { ageColumn, at, nameColumn, selectorText, text } from "./columns.ts";
-import type { KindEntry } from "./kind-entry.ts";
-import { builtIn, status } from "./row.ts";
+import { builtIn, type KindEntry, status } from "./kind-entry.ts";
 import { immutable } from "./validation.ts";
 
 function endpointsText(endpoints: ApiObject): string {
@@ -12,7 +11,7 @@ function endpointsText(endpoints: ApiObject): string {
   return shortened(found, 3) || "<none>";
 }
 
-/** The first few, and how many more. */
+/** The first few, and the number of the others. */
 function shortened(all: readonly unknown[], most: number): string {
   const more = all.length - most;
   return more > 0 ? `${all.slice(0, most).join(",")} + ${more} more...` : all.join(",");

@@ -1,5 +1,8 @@
-// The defaults of a pod's spec, wherever it stands: in a pod, or in the template of something that makes pods.
-import { isObject, type JsonObject, listAt } from "../json.ts";
+// Defaults of pod specs, in pods and in templates.
+
+import { parseQuantity } from "@memhog/runtime";
+import type { Quantity } from "@memhog/runtime/objects";
+import { isObject, type JsonObject, listAt, objectAt } from "../json.ts";
 import type { Defaults } from "./defaults.ts";
 
 const fieldRef: Defaults = { apiVersion: "v1" };
@@ -17,13 +20,13 @@ const probe: Defaults = {
   failureThreshold: 3,
 };
 
-/** What is limited and not requested is requested to its limit. */
+/** Sets missing requests to the limit. */
 function requestLimits(resources: JsonObject): void {
   const { limits, requests } = resources;
   if (isObject(limits)) resources.requests = { ...limits, ...(isObject(requests) ? requests : {}) };
 }
 
-/** An image without a tag, or tagged "latest", is pulled each time. */
+/** Always for an image without a tag or with the tag "latest". */
 function pullPolicy({ image }: JsonObject): string {
   const name = typeof image === "string" ? image : "";
   const last = name.slice(name.lastIndexOf("/") + 1);
@@ -55,11 +58,11 @@ const volume: Defaults = {
     defaultMode: 420,
   },
   "ephemeral?": { "volumeClaimTemplate?": { "spec?": { volumeMode: "Filesystem" } } },
-  // Go cannot leave a volume without a source, so an empty directory it is.
+  // Go gives a volume without a source an empty directory.
   emptyDir: (parent: JsonObject) => (Object.keys(parent).length <= 1 ? {} : undefined),
 };
 
-/** Defaults that a template has as well. */
+/** Defaults for pods and templates. */
 export const podSpecDefaults: Defaults = {
   "volumes[]": volume,
   "initContainers[]": container,
@@ -75,17 +78,52 @@ export const podSpecDefaults: Defaults = {
   "*": exposeHostPorts,
 };
 
-/** Defaults that only a pod itself has: a template stays as it was written. */
+/** Defaults only for pods; templates do not get them. */
 export const podOnlyDefaults: Defaults = {
   "initContainers[]": { "resources?": { "*": requestLimits } },
   "containers[]": { "resources?": { "*": requestLimits } },
   enableServiceLinks: true,
 };
 
-/** On the host's network every port of a container is a port of the host. */
+/** With hostNetwork, every container port is also a host port. */
 function exposeHostPorts(spec: JsonObject): void {
   if (spec.hostNetwork !== true) return;
   for (const container of [...listAt(spec, "containers"), ...listAt(spec, "initContainers")]) {
     for (const port of listAt(container, "ports")) port.hostPort ??= port.containerPort;
   }
+}
+
+// The QoS class of a pod.
+
+export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
+
+const counted = ["cpu", "memory"] as const;
+
+/** Returns the QoS class of a pod. Includes init containers; ignores resources other than CPU and memory. */
+export function qosClassOf(spec: JsonObject): QosClass {
+  const ofPod = objectAt(spec, "resources");
+  const resources =
+    Object.keys(ofPod).length > 0
+      ? [ofPod]
+      : [...listAt(spec, "containers"), ...listAt(spec, "initContainers")].map((container) => objectAt(container, "resources"));
+  const requests = resources.map((each) => positive(objectAt(each, "requests")));
+  const limits = resources.map((each) => positive(objectAt(each, "limits")));
+  if ([...requests, ...limits].every((each) => each.size === 0)) return "BestEffort";
+  const limited = limits.every((each) => counted.every((name) => each.has(name)));
+  const asRequested = counted.every((name) => same(total(requests, name), total(limits, name)));
+  return limited && asRequested ? "Guaranteed" : "Burstable";
+}
+
+function positive(amounts: JsonObject): Map<string, Quantity> {
+  const parsed = counted.flatMap((name) => (name in amounts ? [[name, parseQuantity(String(amounts[name]))] as const] : []));
+  return new Map(parsed.filter(([, amount]) => amount.sign > 0));
+}
+
+function total(all: readonly Map<string, Quantity>[], name: string): Quantity | undefined {
+  const found = all.flatMap((each) => each.get(name) ?? []);
+  return found.length === 0 ? undefined : found.reduce((sum, each) => sum.add(each));
+}
+
+function same(a: Quantity | undefined, b: Quantity | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && a.equals(b));
 }

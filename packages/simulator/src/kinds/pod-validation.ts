@@ -1,4 +1,4 @@
-// What is wrong with the spec of a pod, in the order the API server lists it. Not everything it knows: what people get wrong.
+// Validation of pod specs in the order of the API server. Covers common mistakes, not every rule.
 import { type ApiObject, type JsonObject, listAt, objectAt, sameJson } from "../json.ts";
 import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, required } from "../server/field-error.ts";
 import { dnsLabelErrors } from "./names.ts";
@@ -6,23 +6,27 @@ import { isPort, notNegative, oneOf, portText, resourceErrors } from "./validati
 
 const probeNumbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
-/** `field` is where the spec stands: "spec", or "spec.template.spec". */
-export function podSpecErrors(spec: JsonObject, field: string): readonly FieldError[] {
+/**
+ * `field` is the path of the spec: "spec" or "spec.template.spec". `claims` are the volumes from the claim templates of a
+ * StatefulSet; they replace volumes of the same name.
+ */
+export function podSpecErrors(spec: JsonObject, field: string, claims: readonly JsonObject[] = []): readonly FieldError[] {
   const volumes = listAt(spec, "volumes");
+  const mountable = [...volumes, ...claims];
   const containers = listAt(spec, "containers");
   const inits = listAt(spec, "initContainers");
   return [
     ...named(volumes, `${field}.volumes`),
     ...(containers.length === 0 ? [required(`${field}.containers`)] : []),
-    ...named(containers, `${field}.containers`, (container, at) => containerErrors(container, at, volumes)),
-    ...named(inits, `${field}.initContainers`, (container, at) => containerErrors(container, at, volumes), containers),
+    ...named(containers, `${field}.containers`, (container, at) => containerErrors(container, at, mountable)),
+    ...named(inits, `${field}.initContainers`, (container, at) => containerErrors(container, at, mountable), containers),
     ...oneOf(`${field}.restartPolicy`, spec.restartPolicy, ["Always", "OnFailure", "Never"]),
     ...oneOf(`${field}.dnsPolicy`, spec.dnsPolicy, ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]),
     ...notNegative(`${field}.terminationGracePeriodSeconds`, spec.terminationGracePeriodSeconds),
   ];
 }
 
-/** What is wrong with a pod itself; of a template it would not be said yet. */
+/** Validation that applies to pods but not to templates. */
 export function podErrors(pod: ApiObject): readonly FieldError[] {
   const images = listAt(pod, "spec", "containers").map(({ image }) => String(image ?? ""));
   const why = "must not have leading or trailing whitespace";
@@ -32,7 +36,7 @@ export function podErrors(pod: ApiObject): readonly FieldError[] {
   ];
 }
 
-/** A list of things with names, each of them a DNS label and different from the others. */
+/** Validates a list of named items: each name must be a unique DNS label. */
 function named(
   list: readonly JsonObject[],
   field: string,
@@ -88,7 +92,7 @@ function mountErrors({ name, mountPath }: JsonObject, field: string, volumes: re
 const changeable =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/** What an update may change of a pod: images, a deadline that gets shorter, more tolerations; scheduling gates may go. */
+/** An update can change images, shorten the deadline, add tolerations, and remove scheduling gates. */
 export function podUpdateErrors(object: ApiObject, old: ApiObject): readonly FieldError[] {
   const [now, before] = [objectAt(object, "spec"), objectAt(old, "spec")];
   const fields = ["containers", "initContainers"].filter((each) => listAt(now, each).length !== listAt(before, each).length);

@@ -1,14 +1,13 @@
-// What watches over other objects: disruption budgets, autoscalers, leases, priorities.
+// PodDisruptionBudgets, HorizontalPodAutoscalers, Leases, and PriorityClasses.
 import { type ApiObject, type JsonObject, listAt, objectAt, valueAt } from "../json.ts";
 import { type FieldError, invalid, required } from "../server/field-error.ts";
 import { ageColumn, at, count, nameColumn, text } from "./columns.ts";
-import type { KindEntry } from "./kind-entry.ts";
-import { builtIn, status } from "./row.ts";
+import { builtIn, type KindEntry, status } from "./kind-entry.ts";
 import { intOrPercentErrors, notNegative } from "./validation.ts";
 
 function budgetErrors(budget: ApiObject): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = objectAt(budget, "spec");
-  // Go prints the struct it has read the spec into.
+  // The message contains the spec as Go prints the struct.
   const spec = {
     MinAvailable: minAvailable ?? null,
     Selector: selector ?? null,

@@ -1,5 +1,4 @@
-// Which kinds this server serves, right now: the built-in ones, and one more for each version of each accepted
-// CustomResourceDefinition.
+// The kinds that the server currently serves: built-in kinds and the versions of accepted CustomResourceDefinitions.
 import type { KindEntry } from "./kind-entry.ts";
 
 export interface GroupVersion {
@@ -14,7 +13,7 @@ export class KindRegistry {
     for (const entry of entries) this.add(entry);
   }
 
-  /** Adds a kind, or replaces what was known of it. */
+  /** Adds or replaces a kind. */
   add(entry: KindEntry): void {
     this.#entries.set(keyOf(entry, entry.plural), entry);
   }
@@ -27,7 +26,7 @@ export class KindRegistry {
     return this.#entries.get(keyOf(type, plural));
   }
 
-  /** The entry with this kind: "apps/v1", "Deployment". */
+  /** Finds an entry by apiVersion and kind: "apps/v1", "Deployment". */
   ofKind(apiVersion: string, kind: string): KindEntry | undefined {
     return this.all().find((entry) => entry.kind === kind && apiVersionOf(entry) === apiVersion);
   }
@@ -36,7 +35,7 @@ export class KindRegistry {
     return [...this.#entries.values()];
   }
 
-  /** Groups in the order they were first added, with their versions, the preferred one first. */
+  /** Groups in the order in which they were added, each with its versions, preferred version first. */
   groups(): ReadonlyMap<string, readonly string[]> {
     const groups = new Map<string, string[]>();
     for (const { group, version } of this.all()) {
@@ -57,7 +56,7 @@ function keyOf({ group, version }: GroupVersion, plural: string): string {
   return `${group}/${version}/${plural}`;
 }
 
-/** v2 before v1 before v1beta2 before v1beta1 before v1alpha1, before everything else in the order of the alphabet. */
+/** Sorts v2, v1, v1beta2, v1beta1, v1alpha1, then all others alphabetically. */
 export function byPreference(a: string, b: string): number {
   const [left, right] = [rankOf(a), rankOf(b)];
   if (left === undefined || right === undefined) return left === right ? (a < b ? -1 : 1) : left === undefined ? 1 : -1;

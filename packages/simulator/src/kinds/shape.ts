@@ -1,45 +1,41 @@
-// What becomes of an object when Go reads it and writes it again. Built-in kinds are structs on the real server, so a field
-// that the struct does not have is dropped (and told), one of the wrong type makes the request unreadable, null and zero
-// are the same as nothing unless the field is a pointer, a quantity comes back in its canonical spelling; and what must
-// always be there is, even if it is empty. Clients compare what they sent with what they got, so all of this can be told.
+// Decodes and encodes built-in kinds as Go does with structs: drops unknown fields (and reports them), rejects wrong types, treats
+// null and zero as missing unless the field is a pointer, normalizes quantities, and always writes required fields. Clients notice
+// this when they compare what they sent with the response.
 //
-// `readAsGo` comes before defaults, `writeAsGo` (shape-out.ts) after them, as in the real server. Every write passes here
-// twice, so two things are avoided: spelling out paths that nobody will see, and looking again at what is frozen. That
-// comes from storage, and has been here before.
+// `readAsGo` runs before defaulting, `writeAsGo` after it. Both run on every write, so they build paths only for errors and skip
+// frozen values, which come from storage and are already normalized.
 import { parseQuantity } from "@memhog/runtime";
-import { type Draft, isObject, type JsonObject } from "../json.ts";
-import { parseTime } from "../time.ts";
-import { type GoType, zeroOf } from "./go-types.ts";
-import { type Field, structNamed } from "./structs.ts";
+import { type Draft, isObject, type JsonObject, parseTime } from "../json.ts";
+import { type Field, type GoType, structNamed, zeroOf } from "./structs.ts";
 
-/** The object is not of the shape that its kind has; the message is Go's. */
+/** The object does not match the Go struct of its kind. The message is that of Go. */
 export class ShapeError extends Error {
   readonly code = "OBJECT_SHAPE";
   override readonly name = "ShapeError";
 }
 
-/** Gives a draft the shape of its struct; tells the fields that the struct does not have. @throws ShapeError */
+/** Normalizes a draft according to its struct. Returns the paths of unknown fields. @throws ShapeError */
 export function readAsGo(draft: Draft, struct: string): readonly string[] {
   const unknown: string[] = [];
   new Reader(unknown).struct(draft, struct, undefined);
   return unknown;
 }
 
-/** The same for metadata alone: of custom resources it is all that Go knows. @throws ShapeError */
+/** The same for metadata, the only part of a custom resource that Go has a struct for. @throws ShapeError */
 export function readMetadataAsGo({ metadata }: Draft): readonly string[] {
   const unknown: string[] = [];
   new Reader(unknown).struct(metadata, "meta.v1.ObjectMeta", { up: undefined, json: "", shown: "metadata", struct: "" });
   return unknown;
 }
 
-/** Where we are, a step at a time; put together only if there is something to complain about. */
+/** The path to a value, as a linked list. Only errors format it. */
 interface Place {
   readonly up: Place | undefined;
-  /** As Go's decoder says it: "spec.containers.env". Elements of lists and maps have no name there. */
+  /** The path in messages of Go's decoder: "spec.containers.env", without list indexes and map keys. */
   readonly json: string;
-  /** As complaints about fields do: "spec.containers[0].env". */
+  /** The path in field errors: "spec.containers[0].env". */
   readonly shown: string | number;
-  /** The struct that has the field. */
+  /** The struct that contains the field. */
   readonly struct: string;
 }
 
@@ -68,11 +64,11 @@ class Reader {
   #field(object: JsonObject, field: Field, at: Place): void {
     const found = object[at.shown];
     const value = this.#value(found, field.goType, at);
-    if (value === undefined || (!field.pointer && isNothing(value, field))) delete object[at.shown];
+    if (value === undefined || (!field.pointer && isZero(value, field))) delete object[at.shown];
     else if (value !== found) object[at.shown] = value;
   }
 
-  /** The value as Go would write it; undefined for null. */
+  /** Returns the value as Go writes it, or undefined for null. */
   #value(value: unknown, type: GoType, at: Place): unknown {
     if (value === null || value === undefined) return undefined;
     if (type.kind === "scalar") return scalars[type.name]?.(value) ?? wrong(value, type.name, at);
@@ -110,7 +106,7 @@ function jsonPath({ up, json }: Place): string {
   return before === "" || json === "" ? before + json : `${before}.${json}`;
 }
 
-/** Each gives the value back as Go writes it, undefined if it is of another type, or throws what Go would say. */
+/** Each returns the value as Go writes it, returns undefined for another type, or throws Go's error. */
 const scalars: Readonly<Record<string, (value: unknown) => unknown>> = {
   any: (value) => value,
   string: text,
@@ -149,7 +145,7 @@ function quantity(value: unknown): string {
 
 const goTypes: Readonly<Record<string, string>> = { "int-or-string": "int32", "{}quantity": "v1.ResourceList" };
 
-/** Throws; declared to give something so that it can stand where a value does. */
+/** Always throws. The return type allows its use as an expression. */
 function wrong(value: unknown, type: string, at: Place): never {
   const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   const number = typeof value === "number" && !Number.isInteger(value) ? ` ${value}` : "";
@@ -159,9 +155,74 @@ function wrong(value: unknown, type: string, at: Place): never {
   );
 }
 
-/** Zero values of what is no pointer: Go cannot tell them from what was not sent. */
-function isNothing(value: unknown, { always }: Field): boolean {
+/** Whether this is the zero value of a field that is not a pointer. Go cannot distinguish it from a missing field. */
+function isZero(value: unknown, { always }: Field): boolean {
   if (value === "" || value === 0 || value === false) return true;
   if (always) return false;
   return Array.isArray(value) && value.length === 0;
+}
+
+// Writing: adds fields that Go always writes.
+
+/** Adds required fields recursively. Drops empty maps. */
+export function writeAsGo(object: JsonObject, struct: string): void {
+  if (Object.isFrozen(object)) return;
+  for (const [name, field] of fieldsToWrite(struct)) {
+    const value = object[name] ?? absent(field);
+    if (value === undefined || isLeftOut(value, field)) delete object[name];
+    else if (value !== object[name]) object[name] = value;
+    writeInside(value, field.goType);
+  }
+  dropNulls(object, struct);
+}
+
+function writeInside(value: unknown, type: GoType): void {
+  if (value === null || typeof value !== "object" || type.kind === "scalar") return;
+  if (type.kind === "struct") writeAsGo(value as JsonObject, type.name);
+  else if (isPlain(type.item) || Object.isFrozen(value)) return;
+  else for (const each of Object.values(value)) writeInside(each, type.item);
+}
+
+/** Whether the type needs no additions. */
+function isPlain(type: GoType): boolean {
+  return type.kind === "scalar" || (type.kind !== "struct" && isPlain(type.item));
+}
+
+/** The fields of each struct that can need additions. Skips optional scalars, which are most fields. */
+const toWrite = new Map<string, readonly (readonly [string, Field])[]>();
+
+function fieldsToWrite(struct: string): readonly (readonly [string, Field])[] {
+  const known = toWrite.get(struct);
+  if (known !== undefined) return known;
+  const matters = (field: Field) => !isPlain(field.goType) || field.goType.kind === "map" || absent(field) !== undefined;
+  const fields = [...(structNamed(struct) ?? [])].filter(([, field]) => matters(field));
+  toWrite.set(struct, fields);
+  return fields;
+}
+
+/** Drops nulls that defaults or admission set. */
+function dropNulls(object: JsonObject, struct: string): void {
+  for (const name of Object.keys(object)) {
+    if (object[name] !== null && object[name] !== undefined) continue;
+    const field = structNamed(struct)?.get(name);
+    if (field !== undefined && absent(field) === undefined) delete object[name];
+  }
+}
+
+function isLeftOut(value: unknown, { always, goType }: Field): boolean {
+  return !always && goType.kind === "map" && isObject(value) && Object.keys(value).length === 0;
+}
+
+/** The value that Go writes for a missing field. Undefined if Go omits it. */
+function absent({ goType, pointer, always, omitZero }: Field): unknown {
+  if (omitZero) return undefined;
+  if (pointer || goType.kind === "list" || goType.kind === "map") return always ? null : undefined;
+  return always || isStruct(goType) ? zeroOf(goType) : undefined;
+}
+
+const structsInGo = ["time", "microtime", "quantity", "int-or-string"];
+
+/** `omitempty` has no effect on structs, and Go represents these types as structs. */
+function isStruct({ kind, name }: GoType): boolean {
+  return kind === "struct" || structsInGo.includes(name);
 }

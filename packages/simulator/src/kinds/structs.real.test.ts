@@ -1,14 +1,13 @@
-// Only a real API server knows whether our structs are its own: it says so in its OpenAPI document.
+// Compares our structs with the OpenAPI document of a real API server.
 import { testCluster } from "@memhog/localcluster/testing";
 import { expect, it } from "vitest";
 import { isObject, type JsonObject, objectAt } from "../json.ts";
 import { builtInKinds } from "./built-in.ts";
-import { structNameOf } from "./struct-name.ts";
-import { structNamed } from "./structs.ts";
+import { structNamed, structNameOf } from "./structs.ts";
 
 const prefix = /^io\.k8s\.(api|apimachinery\.pkg\.apis|apiextensions-apiserver\.pkg\.apis)\./;
 
-it("the fields of built-in kinds are those of the real API server", async () => {
+it("the fields of built-in kinds match the real API server", async () => {
   await using cluster = await testCluster();
   const { definitions } = await cluster.request<{ definitions: JsonObject }>("GET", "/openapi/v2");
   const real = new Map(Object.entries(definitions).map(([name, schema]) => [name.replace(prefix, ""), schema]));

@@ -1,28 +1,28 @@
-// The structs of built-in kinds, ready to be looked up. generate/go-structs.ts says how they are written down.
+// Looks up the structs of built-in kinds. generate/go-structs.ts describes their format.
 import { structs } from "./generated/structs.ts";
-import { type GoType, goTypeNamed } from "./go-types.ts";
+import type { KindEntry } from "./kind-entry.ts";
 
 export interface Field {
-  /** Without the star of a pointer. */
+  /** Without the "*" of a pointer. */
   readonly type: string;
-  /** The same, taken apart. */
+  /** The parsed `type`. */
   readonly goType: GoType;
   readonly pointer: boolean;
   /** Written even if it is empty. */
   readonly always: boolean;
-  /** Left out if it is zero, also where Go could not do that for long. */
+  /** Omitted if it is zero (omitzero), also if it is a struct. */
   readonly omitZero: boolean;
-  /** The struct that has it: an embedded one has its own name. */
+  /** The struct that declares the field: for an embedded field, the embedded struct. */
   readonly struct: string;
-  /** Its name in Go's complaints: embedded structs are part of it. */
+  /** The name in Go's error messages, which includes embedded structs. */
   readonly path: string;
 }
 
-/** By the names of fields in JSON; embedded structs have lent theirs. */
-export type Struct = ReadonlyMap<string, Field>;
+/** Fields by JSON name, including those of embedded structs. */
+type Struct = ReadonlyMap<string, Field>;
 
-/** A field by its number in protobuf; `embedded` has no name of its own. */
-export interface WireField {
+/** A field by protobuf number. An `embedded` field has no name. */
+interface WireField {
   readonly name: string;
   readonly type: string;
   readonly embedded: boolean;
@@ -41,7 +41,7 @@ interface Written {
   readonly number: number;
 }
 
-function wordsOf(line: string): readonly Written[] {
+function fieldsInLine(line: string): readonly Written[] {
   return line.split(" ").flatMap((word) => {
     const found = /^(?:~|([^:]*?)([!-]?):)([^=]+)(?:=(\d+))?$/.exec(word);
     return found === null ? [] : [{ name: found[1] ?? "", flag: found[2] ?? "", type: found[3] ?? "", number: Number(found[4]) }];
@@ -51,7 +51,7 @@ function wordsOf(line: string): readonly Written[] {
 function fieldsOf(structName: string, line: string): Struct {
   const struct = shortName(structName);
   return new Map(
-    wordsOf(line).flatMap(({ name, flag, type }) =>
+    fieldsInLine(line).flatMap(({ name, flag, type }) =>
       name === ""
         ? [...fieldsOf(type, structs[type] ?? "")].map(
             ([key, field]) => [key, { ...field, path: `${shortName(type)}.${field.path}` }] as const,
@@ -76,13 +76,50 @@ function shortName(struct: string): string {
   return struct.slice(struct.lastIndexOf(".") + 1);
 }
 
-/** The fields of a struct by their numbers; undefined if it is not known. */
+/** Returns the fields of a struct by protobuf number, or undefined if the struct is unknown. */
 export function wireFieldsOf(name: string): ReadonlyMap<number, WireField> | undefined {
   const line = structs[name];
   if (line === undefined) return undefined;
-  const words = wordsOf(line).map((word) => {
+  const words = fieldsInLine(line).map((word) => {
     const type = word.type.replace(/^\*/, "");
     return [word.number, { name: word.name, type, embedded: word.name === "" }] as const;
   });
   return new Map(words);
+}
+
+/** Returns the name of the struct of a kind: "core.v1.Pod", "rbac.v1.Role". */
+export function structNameOf({ group, version, kind }: Pick<KindEntry, "group" | "version" | "kind">): string {
+  return `${group.split(".")[0] || "core"}.${version}.${kind}`;
+}
+
+// Parsed field types, such as "[]core.v1.Container" or "{}quantity".
+
+export type GoType =
+  /** A type that shape.ts implements: "string", "int32", "quantity", … */
+  | { readonly kind: "scalar"; readonly name: string }
+  | { readonly kind: "list"; readonly name: string; readonly item: GoType }
+  | { readonly kind: "map"; readonly name: string; readonly item: GoType }
+  | { readonly kind: "struct"; readonly name: string };
+
+/** Parses a type. Ignores the "*" of a pointer. */
+function goTypeNamed(text: string): GoType {
+  const name = text.replace(/^\*/, "");
+  if (name.startsWith("[]")) return { kind: "list", name, item: goTypeNamed(name.slice(2)) };
+  if (name.startsWith("{}")) return { kind: "map", name, item: goTypeNamed(name.slice(2)) };
+  return { kind: name.includes(".") ? "struct" : "scalar", name };
+}
+
+const zeros: Readonly<Record<string, unknown>> = {
+  string: "",
+  bool: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+  quantity: "0",
+  "int-or-string": 0,
+};
+
+/** The zero value of a Go type. */
+export function zeroOf({ kind, name }: GoType): unknown {
+  return kind === "struct" ? {} : (zeros[name] ?? null);
 }

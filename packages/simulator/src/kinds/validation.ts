@@ -1,5 +1,7 @@
-// Small judgements that validations of several kinds are made of.
-import { formatSelector, type LabelSelector, matches, parseQuantity } from "@memhog/runtime";
+// Validation helpers for several kinds.
+import { parseQuantity } from "@memhog/runtime";
+import type { LabelSelector } from "@memhog/runtime/kinds";
+import { formatSelector, matches } from "@memhog/runtime/objects";
 import { type ApiObject, isObject, type JsonObject, objectAt, sameJson, valueAt } from "../json.ts";
 import { type FieldError, forbiddenField, invalid, notSupported, required } from "../server/field-error.ts";
 
@@ -9,7 +11,7 @@ export function notNegative(field: string, value: unknown): readonly FieldError[
   return typeof value === "number" && value < 0 ? [invalid(field, value, notNegativeText)] : [];
 }
 
-/** Every one of these numbers, by its field below `prefix`, must not be negative. */
+/** Rejects negative numbers in these fields below `prefix`. */
 export function notNegativeFields(object: JsonObject, prefix: string, fields: readonly string[]): readonly FieldError[] {
   return fields.flatMap((field) => notNegative(`${prefix}.${field}`, object[field]));
 }
@@ -20,15 +22,15 @@ export function oneOf(field: string, value: unknown, supported: readonly string[
     : [notSupported(field, value, supported)];
 }
 
-/** A field that may not change: "spec.selector". */
+/** Rejects changes to a field, for example "spec.selector". */
 export function immutable(field: string, object: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
   const fields = field.split(".");
   const value = valueAt(object, ...fields);
   return old === undefined || sameJson(value, valueAt(old, ...fields)) ? [] : [invalid(field, value, "field is immutable")];
 }
 
-/** `data` of what was declared immutable. */
-export function sealed(fields: readonly string[], object: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
+/** Rejects changes to the data of an object with `immutable: true`. */
+export function immutableData(fields: readonly string[], object: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
   if (old?.immutable !== true) return [];
   const detail = "field is immutable when `immutable` is set";
   const reopened = object.immutable === true ? [] : [forbiddenField("immutable", detail)];
@@ -42,7 +44,7 @@ export function isPort(value: unknown): boolean {
 
 export const portText = "must be between 1 and 65535, inclusive";
 
-/** The selector of something that makes pods, against the labels of its template. */
+/** Validates that the selector of a workload matches the labels of its template. */
 export function selectorErrors(object: ApiObject, what: string): readonly FieldError[] {
   const selector = valueAt(object, "spec", "selector");
   const labels = valueAt(object, "spec", "template", "metadata", "labels");
@@ -56,7 +58,7 @@ function mismatch(labels: unknown): FieldError {
   return invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`");
 }
 
-/** "25%" or a number. */
+/** Validates a number or a percentage such as "25%". */
 export function intOrPercentErrors(field: string, value: unknown): readonly FieldError[] {
   if (typeof value === "number") return notNegative(field, value);
   if (value === undefined || (typeof value === "string" && /^[0-9]+%$/.test(value))) return [];
@@ -67,7 +69,7 @@ export function intOrPercentErrors(field: string, value: unknown): readonly Fiel
 
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
-/** Requests and limits of a container. */
+/** Validates requests and limits of a container. */
 export function resourceErrors(field: string, resources: JsonObject): readonly FieldError[] {
   const limits = objectAt(resources, "limits");
   const requests = objectAt(resources, "requests");

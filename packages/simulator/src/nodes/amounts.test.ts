@@ -1,8 +1,7 @@
-import type { Container, PodSpec } from "@memhog/runtime";
+import type { Container, PodSpec } from "@memhog/runtime/kinds";
 import { describe, expect, it } from "vitest";
-import { requestsOf, sameResources, totalRequirements } from "./amounts.ts";
-import { canonicalImage } from "./images.ts";
-import { shortageFor } from "./room.ts";
+import { requestsOf, sameResources, shortageFor, totalRequirements } from "./amounts.ts";
+import { canonicalImage } from "./pod-tools.ts";
 
 const mib = (count: number) => count * 1024 * 1024;
 const asking = (name: string, memory: string, more: Partial<Container> = {}): Container => ({
@@ -11,16 +10,16 @@ const asking = (name: string, memory: string, more: Partial<Container> = {}): Co
   ...more,
 });
 
-describe("what a pod needs of a node", () => {
+describe("resource requests of a pod", () => {
   const cases: readonly { readonly name: string; readonly spec: PodSpec; readonly gives: number }[] = [
-    { name: "is the sum of its containers", spec: { containers: [asking("a", "10Mi"), asking("b", "20Mi")] }, gives: 30 },
+    { name: "are the sum of its containers", spec: { containers: [asking("a", "10Mi"), asking("b", "20Mi")] }, gives: 30 },
     {
-      name: "is the largest init container, if that is more",
+      name: "are those of the largest init container if that is more",
       spec: { initContainers: [asking("i", "50Mi")], containers: [asking("a", "10Mi")] },
       gives: 50,
     },
     {
-      name: "counts sidecars beside what comes after them",
+      name: "add sidecars to the containers after them",
       spec: {
         initContainers: [asking("i", "100Mi"), asking("s", "20Mi", { restartPolicy: "Always" }), asking("j", "200Mi")],
         containers: [asking("a", "50Mi")],
@@ -28,16 +27,16 @@ describe("what a pod needs of a node", () => {
       gives: 220,
     },
     {
-      name: "counts the overhead of its runtime",
+      name: "include the overhead of its RuntimeClass",
       spec: { containers: [asking("a", "10Mi")], overhead: { memory: "5Mi" } },
       gives: 15,
     },
-    { name: "is nothing if nothing is requested", spec: { containers: [{ name: "a" }] }, gives: 0 },
+    { name: "are 0 without requests", spec: { containers: [{ name: "a" }] }, gives: 0 },
   ];
   it.each(cases)("$name", ({ spec, gives }) => expect(requestsOf(spec).memory).toBe(mib(gives)));
 });
 
-describe("room on a node", () => {
+describe("fit of a pod on a node", () => {
   const room = { allocatable: { cpu: 4_000, memory: mib(100) }, usedByOthers: { cpu: 1_000, memory: mib(60) } };
   it.each([
     { name: "fits", requested: { cpu: 3_000, memory: mib(40) }, gives: undefined },
@@ -49,28 +48,28 @@ describe("room on a node", () => {
     expect(shortage && [shortage.resource, shortage.forever]).toEqual(gives);
   });
 
-  it("says what is missing as the kubelet does", () => {
+  it("reports the missing resource in the words of the kubelet", () => {
     expect(shortageFor({ cpu: 0, memory: mib(50) }, room)?.message).toBe(
       "Node didn't have enough resource: memory, requested: 52428800, used: 62914560, capacity: 104857600",
     );
   });
 });
 
-describe("resources", () => {
-  it("are the same whatever their spelling", () => {
+describe("resource quantities", () => {
+  it("are equal in any notation", () => {
     expect(sameResources({ limits: { memory: "1Gi" } }, { limits: { memory: "1024Mi" } })).toBe(true);
     expect(sameResources({ limits: { memory: "1Gi" } }, { limits: { memory: "1G" } })).toBe(false);
     expect(sameResources({}, { requests: { cpu: "0" } })).toBe(false);
     expect(sameResources(undefined, {})).toBe(true);
   });
 
-  it("add up, and keep their spelling where there is only one", () => {
+  it("add up, and a single value keeps its notation", () => {
     const total = totalRequirements([{ requests: { cpu: "10m" } }, { requests: { cpu: "1", memory: "32Mi" } }, undefined]);
     expect(total).toEqual({ requests: { cpu: "1010m", memory: "32Mi" } });
   });
 });
 
-describe("the name of an image", () => {
+describe("image name", () => {
   it.each([
     ["busybox", "docker.io/library/busybox:latest"],
     ["localcluster/busybox:test", "docker.io/localcluster/busybox:test"],

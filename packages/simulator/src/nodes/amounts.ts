@@ -1,5 +1,7 @@
-// CPU and memory as numbers that can be added and compared: what the kubelet counts before it lets a pod in.
-import { type Container, type PodSpec, parseQuantity, type ResourceList, type ResourceRequirements } from "@memhog/runtime";
+// CPU and memory as numbers, as the kubelet computes them to admit a pod.
+import { parseQuantity } from "@memhog/runtime";
+import type { Container, PodSpec, ResourceList, ResourceRequirements } from "@memhog/runtime/kinds";
+import type { Room } from "./pod-tools.ts";
 
 export interface Amounts {
   /** Thousandths of a CPU. */
@@ -8,8 +10,8 @@ export interface Amounts {
   readonly memory: number;
 }
 
-/** Which resources count as a container's own: those of the spec, or those that were allocated to it. */
-export type ResourcesOf = (container: Container) => ResourceRequirements | undefined;
+/** Selects the resources of a container: those of the spec, or the allocated ones. */
+type ResourcesOf = (container: Container) => ResourceRequirements | undefined;
 
 const none: Amounts = { cpu: 0, memory: 0 };
 
@@ -23,8 +25,8 @@ export function isSidecar(container: Container): boolean {
 }
 
 /**
- * What a pod needs of a node. Containers run side by side; init containers one after the other, beside the sidecars that
- * came before them: the pod needs what the greediest of these moments does.
+ * The resource requests of a pod. Containers run concurrently; init containers run one after the other, beside the sidecars
+ * that started before them. The pod requests the maximum over these phases.
  *
  *     init 100Mi · sidecar 20Mi · init 200Mi · container 50Mi   →  max(100, 20 + 200, 20 + 50) = 220Mi
  */
@@ -54,7 +56,7 @@ export function memoryLimitIn(resources: ResourceRequirements | undefined): numb
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(parseQuantity(limit).value());
 }
 
-/** Equal in value, however they are spelled. */
+/** Equal in value, in any notation. */
 export function sameResources(a: ResourceRequirements | undefined, b: ResourceRequirements | undefined): boolean {
   return (["requests", "limits"] as const).every((part) => sameList(a?.[part], b?.[part]));
 }
@@ -70,7 +72,7 @@ function sameList(a: ResourceList = {}, b: ResourceList = {}): boolean {
   );
 }
 
-/** Sums of requirements, spelled as the first that has them; for the pod as a whole. */
+/** Sums requirements for the whole pod, in the notation of the first container that has them. */
 export function totalRequirements(all: readonly (ResourceRequirements | undefined)[]): ResourceRequirements {
   const [requests, limits] = (["requests", "limits"] as const).map((part) => totalList(all.map((each) => each?.[part])));
   return { ...(limits && { limits }), ...(requests && { requests }) };
@@ -83,4 +85,34 @@ function totalList(lists: readonly (ResourceList | undefined)[]): ResourceList |
     total[name] = before === undefined ? String(amount) : parseQuantity(before).add(parseQuantity(amount)).toString();
   }
   return Object.keys(total).length === 0 ? undefined : total;
+}
+
+// Whether a pod fits a node, with the messages of the kubelet, which checks memory first.
+
+/** The insufficient resource. */
+export interface Shortage {
+  readonly resource: keyof Amounts;
+  /** The node is too small even when empty. */
+  readonly forever: boolean;
+  readonly message: string;
+}
+
+/** Undefined if the pod fits. */
+export function shortageFor(requested: Amounts, { allocatable, usedByOthers }: Room): Shortage | undefined {
+  const order = ["memory", "cpu"] as const;
+  const never = order.find((name) => requested[name] > allocatable[name]);
+  if (never !== undefined) {
+    const message = `Node didn't have enough capacity: ${never}, requested: ${requested[never]}, capacity: ${allocatable[never]}`;
+    return { resource: never, forever: true, message };
+  }
+  const short = order.find((name) => requested[name] > 0 && usedByOthers[name] + requested[name] > allocatable[name]);
+  return short && { resource: short, forever: false, message: notEnough(short, requested, { allocatable, usedByOthers }) };
+}
+
+/** The message of the scheduler's predicate. */
+export function notEnough(name: keyof Amounts, requested: Amounts, { allocatable, usedByOthers }: Room): string {
+  return (
+    `Node didn't have enough resource: ${name}, requested: ${requested[name]}, ` +
+    `used: ${usedByOthers[name]}, capacity: ${allocatable[name]}`
+  );
 }

@@ -1,21 +1,17 @@
-// A node says that it is there: it registers, renews its Lease every ten seconds, and repeats its status every five
-// minutes. When it dies it simply stops; that is all anybody else ever learns of it.
-//
-// An API server that cannot be reached is no reason to stop: the next beat tries again.
+// Registers a node, renews its Lease every ten seconds and repeats its status every five minutes. If the API server cannot be
+// reached, the next heartbeat tries again.
 import {
   AlreadyExistsError,
   type Client,
   ConflictError,
   type Environment,
-  formatMicroTime,
-  formatTime,
-  Lease,
   type Logger,
   Node,
   NotFoundError,
   type Stored,
-  setCondition,
 } from "@memhog/runtime";
+import { Lease } from "@memhog/runtime/kinds";
+import { formatMicroTime, formatTime, setCondition } from "@memhog/runtime/objects";
 import { type NodeIdentity, nodeObject, nodeStatus, type ResolvedNode } from "./node-spec.ts";
 
 export interface HeartbeatOptions {
@@ -52,7 +48,7 @@ export class Heartbeat {
     return this.#stop !== undefined;
   }
 
-  /** Begins; resolves when the node is registered, or the first attempt failed. */
+  /** Starts the heartbeat. Resolves when the node is registered or the first attempt has failed. */
   async start(): Promise<void> {
     if (this.#stop !== undefined) return;
     const stop = new AbortController();
@@ -69,7 +65,7 @@ export class Heartbeat {
     await this.#beating;
   }
 
-  /** The machine stays the same, but everybody can see that it was started anew. */
+  /** Sets a new boot ID. The machine ID stays the same. */
   #boot(): NodeIdentity {
     return { bootId: this.#options.environment.uuid(), machineId: this.#machineId };
   }
@@ -77,7 +73,7 @@ export class Heartbeat {
   async #goOn(signal: AbortSignal): Promise<void> {
     const { environment, leaseRenewMs } = this.#options;
     while (!signal.aborted) {
-      await environment.clock.sleep(leaseRenewMs, signal).catch(() => {}); // stopped: the loop looks at the signal
+      await environment.clock.sleep(leaseRenewMs, signal).catch(() => {}); // stopped: the loop checks the signal
       if (!signal.aborted) await this.#beat(signal);
     }
   }
@@ -90,7 +86,7 @@ export class Heartbeat {
       this.#lease = await this.#renew(this.#registered, signal);
     } catch (err) {
       if (!signal.aborted) log.warn({ err, node: node.name }, "a heartbeat did not get through; the next one may");
-      this.#lease = undefined; // whatever it was, look again
+      this.#lease = undefined; // on any error, read the Lease again
     }
   }
 
@@ -105,7 +101,7 @@ export class Heartbeat {
     }
   }
 
-  /** Everything about it, when it registers and every five minutes. */
+  /** The whole Node, written at registration and every five minutes. */
   async #report(signal: AbortSignal): Promise<void> {
     const { client, node, environment } = this.#options;
     const { clock } = environment;
@@ -122,7 +118,7 @@ export class Heartbeat {
     try {
       this.#registered = await client.patch(Node, { name: node.name }, patch, { subresource: "status", signal });
     } catch (error) {
-      if (error instanceof NotFoundError) this.#registered = undefined; // somebody deleted it: register again
+      if (error instanceof NotFoundError) this.#registered = undefined; // deleted by another client: register again
       throw error;
     }
     this.#reportedAt = clock.monotonic();

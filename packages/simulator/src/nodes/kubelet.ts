@@ -1,38 +1,38 @@
-// The loop of all hollow nodes together: a controller on @memhog/runtime whose objects are pods. For each pod of one of our
-// nodes it lets happen what was to happen until now, tells the API server what became of it, and looks again when the next
-// thing is due. One loop instead of one per node, so that a thousand nodes need one watch and not a thousand.
+// The loop of all hollow nodes: a controller that reconciles pods. For each pod on one of the nodes it applies the changes that
+// are due, reports the status, and requeues for the time of the next change. One loop serves all nodes, so a thousand nodes need
+// one watch.
 import {
+  allow,
+  awaitChange,
+  type CacheReader,
   type Controller,
-  checkAgainIn,
   controller,
   done,
   indexBy,
   keyOf,
-  may,
   Node,
   NotFoundError,
   type ObjectRef,
   type Outcome,
   Pod,
   refOf,
+  requeueAfter,
   type Stored,
-  waitForChange,
 } from "@memhog/runtime";
-import { isFinished, type NodeRun } from "./node-run.ts";
+import { isFinished, type NodeRun } from "./hollow-node.ts";
 import type { PodRun } from "./pod-run.ts";
-import { type StatusTools, statusOf } from "./pod-status.ts";
-import { statusPatch } from "./status-patch.ts";
+import { type StatusTools, statusOf, statusPatch } from "./pod-status.ts";
 
-export interface KubeletOptions {
+interface KubeletOptions {
   readonly nodes: ReadonlyMap<string, NodeRun>;
   readonly environment: StatusTools["environment"];
-  /** Pods that are told to the API server at the same time. */
+  /** The number of pods whose status is written concurrently. */
   readonly concurrency: number;
 }
 
 const podsByNode = indexBy(Pod, (pod) => pod.spec.nodeName);
 
-/** What the loop does to the API server. */
+/** The requests of the loop to the API server. */
 interface Doings {
   patchStatus(body: object): Promise<unknown>;
   remove(): Promise<unknown>;
@@ -40,7 +40,7 @@ interface Doings {
 
 export function kubelet({ nodes, environment, concurrency }: KubeletOptions): Controller {
   const nodeOf = (pod: Stored<Pod>) => nodes.get(pod.spec.nodeName ?? "");
-  /** Who has which pod, by the key of the pod: a pod that is gone cannot tell us where it was. */
+  /** The node of each pod, by the key of the pod: a deleted pod no longer says where it ran. */
   const residents = new Map<string, { readonly uid: string; readonly node: NodeRun }>();
   const forgetNamesake = (key: string, uid: string | undefined) => {
     const resident = residents.get(key);
@@ -54,13 +54,13 @@ export function kubelet({ nodes, environment, concurrency }: KubeletOptions): Co
       name: "kubelet",
       concurrency,
       resyncMs: 0,
-      may: [may(Pod, "delete"), may(Pod, "patch", { subresource: "status" })],
-      when: ({ object }) => nodeOf(object) !== undefined,
+      permissions: [allow(Pod, "delete"), allow(Pod, "patch", { subresource: "status" })],
+      predicate: ({ object }) => nodeOf(object) !== undefined,
       watches: [
-        // Whatever changes on a node may make room for those who wait for it.
+        // Any change on a node may make room for a deferred resize.
         { kind: Pod, map: (pod) => waitingBeside(pod, nodeOf(pod)) },
-        // A node that comes back says so in its own object, and its pods go on.
-        { kind: Node, map: ({ metadata }, pods) => atBoot(nodes.get(metadata.name), pods) },
+        // A node that returns updates its Node object, and its pods continue.
+        { kind: Node, map: ({ metadata }, cached) => atBoot(nodes.get(metadata.name), cached) },
       ],
     },
     async (ref, ctx) => {
@@ -68,7 +68,7 @@ export function kubelet({ nodes, environment, concurrency }: KubeletOptions): Co
       forgetNamesake(keyOf(ref), pod?.metadata.uid);
       const node = pod && nodeOf(pod);
       if (pod === undefined || node === undefined) return done();
-      if (!node.hasPower) return waitForChange("the node has no power");
+      if (!node.hasPower) return awaitChange("the node has no power");
       const { uid } = pod.metadata;
       const doings: Doings = {
         patchStatus: (status) =>
@@ -93,29 +93,32 @@ async function sync(run: PodRun, pod: Stored<Pod>, { patchStatus, remove, ...too
     if (run.isOver && run.isDeleted && !run.isRemoved) await remove();
     run.isRemoved = run.isOver && run.isDeleted;
   } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error; // somebody did not want to wait for the end: fine
+    if (!(error instanceof NotFoundError)) throw error; // already deleted, for example with grace period 0
   }
   const due = run.due();
   return Number.isFinite(due)
-    ? checkAgainIn(Math.max(0, due - clock.monotonic()), "something is due")
-    : waitForChange("all is quiet");
+    ? requeueAfter(Math.max(0, due - clock.monotonic()), "something is due")
+    : awaitChange("all is quiet");
 }
 
-function atBoot(node: NodeRun | undefined, pods: { objects(): Iterable<Stored<Pod>> }): readonly ObjectRef[] {
+function atBoot(node: NodeRun | undefined, cached: CacheReader): readonly ObjectRef[] {
   if (!node?.takeBoot()) return [];
-  return [...pods.objects()].filter(({ spec }) => spec.nodeName === node.name).map(refOf);
+  return cached
+    .list(Pod)
+    .filter(({ spec }) => spec.nodeName === node.name)
+    .map(refOf);
 }
 
-/** A pod that ended before we came: nothing is left of it here, and nothing to wait for. */
+/** A pod that terminated before this process started: nothing runs here. */
 async function bury({ metadata }: Stored<Pod>, { remove }: Doings): Promise<Outcome> {
   if (metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== 0) await remove();
   return done();
 }
 
-/** The pods of a node whose resize waits for room. */
+/** The pods of a node with a deferred resize. */
 function waitingBeside(pod: Stored<Pod>, node: NodeRun | undefined): readonly ObjectRef[] {
   const waiting: ObjectRef[] = [];
-  // Called for every change of every pod, and hardly ever does one wait.
+  // Called for every change of every pod, but deferred resizes are rare.
   for (const run of node?.pods.values() ?? []) {
     if (run.resize.pending?.reason === "Deferred" && run.uid !== pod.metadata.uid) waiting.push(refOf(run.pod));
   }

@@ -1,20 +1,21 @@
-// Pods for two kubelets: what they are, until when to wait, and what of their status can be compared.
-import { type Client, type ObjectRef, Pod, type PodSpec, type Stored } from "@memhog/runtime";
+// Pods for comparing two kubelets: the pods, the conditions to wait for, and the comparable part of their status.
+import { type Client, type ObjectRef, Pod, type Stored } from "@memhog/runtime";
+import type { PodSpec } from "@memhog/runtime/kinds";
 import { eventually } from "@memhog/runtime/testing";
 
 export interface Scenario {
   readonly name: string;
-  /** As in "a pod that …". */
+  /** Completes the sentence "a pod that …". */
   readonly what: string;
   readonly pod: (image: string) => { readonly spec: PodSpec; readonly finalizers?: readonly string[] };
-  /** When to look at it. */
+  /** The condition to wait for before comparing. */
   readonly until: (pod: Stored<Pod>) => boolean;
-  /** Something to do then, and when to look at it instead. */
+  /** An action to take then, and the condition to wait for instead. */
   readonly after?: {
     readonly act: (client: Client, ref: ObjectRef) => Promise<unknown>;
     readonly until: (pod: Stored<Pod>) => boolean;
   };
-  /** Reasons of events that must be the same, to the word. */
+  /** Reasons of events whose messages must be identical. */
   readonly events?: readonly string[];
 }
 
@@ -51,7 +52,7 @@ const limitIs = (limit: string) => (pod: Stored<Pod>) =>
 
 const forever = "exec sleep 100000";
 
-/** Another pod on the same node, with a request of its own, running. */
+/** Another running pod on the same node, with its own request. */
 async function neighbourOf(client: Client, { namespace = "default", name }: ObjectRef, spec: PodSpec): Promise<void> {
   const [main] = spec.containers;
   if (main === undefined || spec.nodeName === undefined) throw new TypeError("expected a pod with a container, on a node");
@@ -71,10 +72,10 @@ export const scenarios: readonly Scenario[] = [
     until: isReady,
     events: ["Created", "Pulled", "Started"],
   },
-  { name: "best-effort", what: "asks for nothing", pod: onePod(forever), until: isReady },
+  { name: "best-effort", what: "requests nothing", pod: onePod(forever), until: isReady },
   {
     name: "guaranteed",
-    what: "is guaranteed what it asks for",
+    what: "has QoS class Guaranteed",
     pod: onePod(forever, { resources: { requests: { memory: "64Mi", cpu: "50m" }, limits: { memory: "64Mi", cpu: "50m" } } }),
     until: isReady,
   },
@@ -147,13 +148,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "oom",
-    what: "was killed for want of memory twice",
+    what: "was OOM-killed twice",
     pod: onePod("sleep 1; tail /dev/zero", { resources: memory("32Mi", "16Mi") }),
     until: (pod) => mainOf(pod)?.restartCount === 1 && mainOf(pod)?.state?.terminated !== undefined,
   },
   {
     name: "oom-never",
-    what: "was killed for want of memory and may not start again",
+    what: "was OOM-killed with restartPolicy Never",
     pod: onePod("sleep 1; tail /dev/zero", { resources: memory("32Mi", "16Mi") }, { restartPolicy: "Never" }),
     until: inPhase("Failed"),
   },
@@ -165,14 +166,14 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "noimage",
-    what: "has an image that is nowhere, and must not be pulled",
+    what: "has a missing image and imagePullPolicy Never",
     pod: () => onePod(forever)("localcluster/missing:1"),
     until: (pod) => mainOf(pod)?.state?.waiting?.reason === "ErrImageNeverPull",
     events: ["ErrImageNeverPull", "Failed"],
   },
   {
     name: "deadline",
-    what: "has no time left",
+    what: "has exceeded its deadline",
     pod: onePod(forever, {}, { restartPolicy: "Never", activeDeadlineSeconds: 4 }),
     until: inPhase("Failed"),
   },
@@ -213,7 +214,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "below-use",
-    what: "is to have less memory than it uses",
+    what: "is resized below its usage",
     pod: onePod(`dd if=/dev/zero of=/dev/shm/x bs=1M count=20; ${forever}`, { resources: memory("128Mi", "32Mi") }),
     until: isReady,
     after: {
@@ -223,11 +224,11 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "deferred",
-    what: "is to have more memory than the node has left",
+    what: "is resized beyond the free memory of the node",
     pod: onePod(forever, { resources: memory("20Gi", "64Mi") }),
     until: isReady,
     after: {
-      // All of the node, of which a neighbour has some.
+      // The whole node, of which another pod uses a part.
       act: async (client, ref) => {
         const { spec } = await client.get(Pod, ref);
         await neighbourOf(client, ref, spec);
@@ -236,13 +237,13 @@ export const scenarios: readonly Scenario[] = [
         };
         await resize({ requests: { memory: node.status.allocatable.memory }, limits: { memory: "5000Gi" } })(client, ref);
       },
-      // The kubelet tells of the condition first, and a moment later that all it says is about the new spec.
+      // The kubelet first writes the condition and shortly after it the new observedGeneration.
       until: (pod) => conditionOf(pod, "PodResizePending") !== undefined && (pod.status?.observedGeneration ?? 2) >= 2,
     },
   },
   {
     name: "deleted",
-    what: "was deleted, and is kept by a finalizer",
+    what: "is deleted and kept by a finalizer",
     pod: (image) => ({ ...onePod(forever)(image), finalizers: ["simulator.memhog.dev/look"] }),
     until: isReady,
     after: {
@@ -253,7 +254,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** A status without what cannot be the same: names, addresses, ids, times, amounts in use. */
+/** The status without names, addresses, IDs, times and measured usage, which always differ. */
 export function comparableStatus({ status, metadata }: Stored<Pod>): object {
   const { hostIP, hostIPs, podIP, podIPs, startTime, resources, ...rest } = status ?? {};
   const text = JSON.stringify({ ...rest, has: { hostIP, hostIPs, podIP, podIPs, startTime } })
@@ -265,12 +266,12 @@ export function comparableStatus({ status, metadata }: Stored<Pod>): object {
     .replace(/kube-api-access-\w{5}/g, "kube-api-access")
     .replace(/(requested|used|capacity): \d+/g, "$1: N")
     .replace(/current usage \(\d+\)/g, "current usage (N)")
-    // What the pod as a whole uses is measured apart, and perhaps not yet.
+    // The usage of the whole pod is measured separately and may be missing.
     .replace(/\[attempting to set pod memory limit \(\d+\) below current usage \(N\), ([^\]]*)\]/, "$1");
   return JSON.parse(text) as object;
 }
 
-/** What was said, without what cannot be the same. */
+/** The event messages without the parts that always differ. */
 export function comparableEvents(list: string, pod: string, reasons: readonly string[]): readonly string[] {
   const { items } = JSON.parse(list) as { items: Event[] };
   const lines = items

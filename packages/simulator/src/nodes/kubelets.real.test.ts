@@ -1,15 +1,16 @@
-// Two kubelets, one API server: a hollow node joins a real cluster beside its real node, both get the same pods, and what
-// they tell about them is compared.
+// Two kubelets, one API server: a hollow node joins a real cluster beside its real node. Both get the same pods, and the test
+// compares the statuses and events that they report.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { busyboxImage } from "@memhog/localcluster";
 import { type TestCluster, testCluster } from "@memhog/localcluster/testing";
-import { clientFor, loadConfig, Node, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
+import { Node, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
+import { createClient, loadConfig } from "@memhog/runtime/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HollowNodes, startHollowNodes } from "./hollow-nodes.ts";
-import { notFound } from "./images.ts";
 import { comparableEvents, comparableStatus, type Scenario, scenarios } from "./kubelets.fixture.ts";
+import { notFound } from "./pod-tools.ts";
 
 const image = "localcluster/busybox:kubelets";
 const realNode = "node-1";
@@ -21,7 +22,7 @@ let hollow: HollowNodes;
 
 async function connect({ kubeconfig }: TestCluster) {
   const config = await loadConfig({ kubeconfig, env: {} });
-  return clientFor(config, { environment: systemEnvironment(), rateLimit: { qps: 500, burst: 500 } });
+  return createClient({ config, environment: systemEnvironment(), rateLimit: { qps: 500, burst: 500 } });
 }
 
 beforeAll(async () => {
@@ -40,7 +41,7 @@ beforeAll(async () => {
         name: hollowNode,
         ...(status?.capacity && { capacity: status.capacity }),
         ...(status?.allocatable && { allocatable: status.allocatable }),
-        // Pods of other tests stay away; ours are put here by name.
+        // Keeps pods of other tests away; these pods set nodeName.
         taints: [{ key: "simulator.memhog.dev/hollow", effect: "NoSchedule" }],
       },
     ],
@@ -54,7 +55,7 @@ afterAll(async () => {
   await client?.close();
 });
 
-/** Puts the same pod on one of the nodes and takes it through the scenario. */
+/** Creates the pod on one of the nodes and takes it through the scenario. */
 async function play({ name, pod, until, after }: Scenario, nodeName: string): Promise<Stored<Pod>> {
   const namespace = cluster.defaultNamespace;
   const ref = { namespace, name: `${name}-${nodeName === realNode ? "real" : "hollow"}` };
@@ -67,8 +68,8 @@ async function play({ name, pod, until, after }: Scenario, nodeName: string): Pr
   return settle(after.until);
 }
 
-describe("a hollow node beside a real one (real Kubernetes: the other kubelet)", () => {
-  it.each(scenarios)("tells the same about a pod that $what", async (scenario) => {
+describe("a hollow node beside a real one", () => {
+  it.each(scenarios)("reports the same status and events as a real kubelet for a pod that $what", async (scenario) => {
     const [real, ours] = await Promise.all([realNode, hollowNode].map((node) => play(scenario, node)));
     if (real === undefined || ours === undefined) throw new Error("no pods");
     expect(comparableStatus(ours)).toEqual(comparableStatus(real));
@@ -76,12 +77,12 @@ describe("a hollow node beside a real one (real Kubernetes: the other kubelet)",
   });
 });
 
-/** A real kubelet that restarts a container for a resize sometimes first tells that the former size (64Mi) is complete. */
+/** A real kubelet that restarts a container for a resize sometimes first reports that the previous size (64Mi) is complete. */
 function isNoEcho(event: string): boolean {
   return !/ResizeCompleted.*"memory":"64Mi"/.test(event);
 }
 
-/** As soon as there is one for each reason that counts. */
+/** The events, as soon as there is one for each compared reason. */
 function eventsOf({ metadata }: Stored<Pod>, { events: reasons = [] }: Scenario): Promise<readonly string[]> {
   const query = { fieldSelector: `involvedObject.uid=${metadata.uid}` };
   const read = async () => {

@@ -1,12 +1,12 @@
-// One life of a container, from its start to its end. Everything that will happen in it is known when it begins (see
-// program/), except that somebody may stop it, or change its limit; so a life can say when something will happen next.
-import type { Container } from "@memhog/runtime";
-import type { Instant } from "./instant.ts";
-import { crossingAfter, usageAt } from "./memory/model.ts";
-import { type ProbeResult, probeResults, resultAt } from "./program/probe-results.ts";
-import type { Program } from "./program/program.ts";
+// One run of a container, from start to end. Its program (program.ts) defines all of it in advance, except that it may be stopped
+// or get another limit. So it knows when its next change is due.
+import type { Clock } from "@memhog/runtime/concurrency";
+import type { Container } from "@memhog/runtime/kinds";
+import { crossingAfter, usageAt } from "./memory-model.ts";
+import { type ProbeResult, probeResults, resultAt } from "./probes.ts";
+import type { Program } from "./program.ts";
 
-/** How a life ended. */
+/** How a run ended. */
 export interface Ended {
   readonly containerId: string;
   readonly startedAt: Instant;
@@ -15,19 +15,19 @@ export interface Ended {
   readonly reason: "Completed" | "Error" | "OOMKilled" | "Unknown";
 }
 
-/** Something happens to it, at this time of the monotonic clock. */
+/** A future change, at a time of the monotonic clock. */
 export type Fate =
   | { readonly at: number; readonly kind: "ends"; readonly exitCode: number; readonly reason: Ended["reason"] }
   | { readonly at: number; readonly kind: "fails"; readonly probe: "startup" | "liveness" }
-  /** Started or ready, or no longer. */
+  /** A change of started or ready. */
   | { readonly at: number; readonly kind: "changes"; readonly unready: boolean }
-  /** So far ahead memory was looked at; look again. */
+  /** The end of the lookahead for memory: look further. */
   | { readonly at: number; readonly kind: "look again" };
 
-/** Memory is looked at this far ahead; models may be endless. */
+/** The lookahead for memory, because models may be infinite. */
 const horizonMs = 3_600_000;
 
-export interface Birth {
+interface Birth {
   readonly containerId: string;
   readonly spec: Container;
   readonly program: Program;
@@ -40,7 +40,7 @@ export class Life {
   readonly containerId: string;
   readonly startedAt: Instant;
   readonly #program: Program;
-  /** When it counts as started; undefined: never. Everything else that probes find comes after. */
+  /** When the container counts as started; undefined: never. The other probes begin afterwards. */
   readonly #startedAfterMs: number | undefined;
   readonly #readiness: readonly ProbeResult[] | undefined;
   readonly #failures: readonly Fate[];
@@ -85,12 +85,12 @@ export class Life {
     return usageAt(this.#program.memory, Math.max(0, now - this.startedAt.ms));
   }
 
-  /** This is its limit from now on; also called to look further ahead with the one it has. */
+  /** Sets the limit from now on. Also called with the same limit to look further ahead. */
   limit(memoryLimit: number, now: number): void {
     this.#death = this.#foresee(memoryLimit, now);
   }
 
-  /** SIGTERM, after a `preStopMs` that counts, and SIGKILL when the grace is over. A shorter grace may follow. */
+  /** SIGTERM after `preStopMs`, which counts toward the grace period, then SIGKILL at its end. A later call may shorten it. */
   stop({ now, graceMs, preStopMs = 0 }: { readonly now: number; readonly graceMs: number; readonly preStopMs?: number }): void {
     const killedAt = now + graceMs;
     const { stop } = this.#program;
@@ -100,9 +100,9 @@ export class Life {
     if (this.#stop === undefined || next.endsAt < this.#stop.endsAt) this.#stop = next;
   }
 
-  /** What happens next, after `since`. */
+  /** The next change after `since`. */
   next(since: number): Fate {
-    // Nobody probes what is being stopped.
+    // A container that is being stopped is not probed.
     const fates = this.isStopping ? [this.#death, this.#stopping()] : [this.#death, ...this.#failures, this.#change(since)];
     return fates.filter((fate) => fate !== undefined).reduce((a, b) => (b.at < a.at ? b : a));
   }
@@ -111,7 +111,7 @@ export class Life {
     return { containerId: this.containerId, startedAt: this.startedAt, finishedAt, exitCode, reason };
   }
 
-  /** By itself, or by its greed: whichever comes first. */
+  /** The end by itself or by OOM kill, whichever comes first. */
   #foresee(memoryLimit: number, now: number): Fate {
     const { end, memory } = this.#program;
     const start = this.startedAt.ms;
@@ -148,4 +148,19 @@ export class Life {
 
 function endOf(exitCode: number): Pick<Extract<Fate, { kind: "ends" }>, "exitCode" | "reason"> {
   return { exitCode, reason: exitCode === 0 ? "Completed" : "Error" };
+}
+
+// A point in time on both clocks: durations use the monotonic clock, objects the wall clock at that time. A later step of the
+// wall clock does not change it.
+
+export interface Instant {
+  /** On the monotonic clock. */
+  readonly ms: number;
+  /** Milliseconds since 1970. */
+  readonly wall: number;
+}
+
+/** The instant at this time of the monotonic clock, which may be slightly in the past. */
+export function instantAt(clock: Pick<Clock, "now" | "monotonic">, ms: number): Instant {
+  return { ms, wall: clock.now() - (clock.monotonic() - ms) };
 }

@@ -1,16 +1,15 @@
-// What a node tells about its pods: core/v1 Events in the old form that kubelets still write, counted up when they repeat.
-// They are written one after the other, behind everybody's back: nothing waits for them, and what fails is let go. A pod
-// that says too much is not heard: 25 at once, then one every five minutes, as client-go's spam filter has it.
+// Events of a node about its pods, in the core/v1 form that kubelets write, counted when they repeat. They are written in the
+// background, and failures are ignored. As in client-go, a pod may cause 25 events at once, then one every five minutes.
 import {
   type Client,
   dynamicKind,
   type Environment,
-  formatTime,
   type KubernetesObject,
   type Logger,
   type Pod,
   type Stored,
 } from "@memhog/runtime";
+import { formatTime } from "@memhog/runtime/objects";
 import type { NodeRemark } from "./pod-tools.ts";
 
 interface CoreEvent extends KubernetesObject {
@@ -32,9 +31,9 @@ const component = "kubelet";
 const burst = 25;
 const refillMs = 300_000;
 
-/** What is known of one pod. */
+/** The events of one pod. */
 interface Talk {
-  /** By what was said: the name of its Event and how often. */
+  /** By content: the name of its Event and its count. */
   readonly said: Map<string, { readonly name: string; count: number }>;
   left: number;
   since: number;
@@ -74,12 +73,12 @@ export class NodeEvents {
     this.#write(() => this.#options.client.create(CoreEvent, eventOf(pod, host, { remark, name, now })));
   }
 
-  /** The pod is gone: nothing more will be said of it. */
+  /** Forgets a deleted pod. */
   forget(uid: string): void {
     this.#talks.delete(uid);
   }
 
-  /** Everything that was said so far has been written, or let go. */
+  /** Resolves when all recorded events are written or dropped. */
   async settled(): Promise<void> {
     await this.#writing;
   }

@@ -1,23 +1,24 @@
-// What a hollow node is like, as far as anybody can see: its name, its size, its labels.
-import { type Node, parseQuantity, type ResourceList, type Taint } from "@memhog/runtime";
+// The Node object: name, capacity, labels.
+import { type Node, parseQuantity } from "@memhog/runtime";
+import type { ResourceList, Taint } from "@memhog/runtime/kinds";
 
 export interface NodeSpec {
   readonly name: string;
-  /** What the machine has. @default 4 CPUs, 16Gi, 110 pods */
+  /** The capacity of the machine. @default 4 CPUs, 16Gi, 110 pods */
   readonly capacity?: ResourceList;
-  /** What pods may have of it. @default the capacity, less 100Mi of memory, as the kubelet keeps back */
+  /** The part that pods may use. @default the capacity less 100Mi of memory, which the kubelet reserves */
   readonly allocatable?: ResourceList;
-  /** Beside those that say what kind of machine it is. */
+  /** Labels in addition to the default ones. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
   /** @default 10.32.0.1, 10.32.0.2 … */
   readonly address?: string;
 }
 
-/** The spec with everything that has a default. */
+/** The spec with all defaults applied. */
 export interface ResolvedNode extends Required<Omit<NodeSpec, "taints">> {
   readonly taints: readonly Taint[];
-  /** Which one it is: 0, 1, 2 … */
+  /** The index of the node: 0, 1, 2 … */
   readonly index: number;
 }
 
@@ -39,18 +40,18 @@ export function resolveNode(spec: NodeSpec, index: number): ResolvedNode {
   return { labels: {}, taints: [], ...spec, capacity, allocatable, address, index };
 }
 
-/** So many nodes of the default kind: "node-1", "node-2" … */
+/** This many nodes with the default spec: "node-1", "node-2" … */
 export function someNodes(count: number): readonly NodeSpec[] {
   return Array.from({ length: count }, (_, at) => ({ name: `node-${at + 1}` }));
 }
 
-/** What only one of each machine has. */
+/** The properties that are unique to each machine. */
 export interface NodeIdentity {
   readonly bootId: string;
   readonly machineId: string;
 }
 
-/** The Node as its kubelet registers it, with a status whose times are `now` ("2026-01-02T03:04:05Z"). */
+/** The Node as its kubelet registers it, with `now` ("2026-01-02T03:04:05Z") as the times of its status. */
 export function nodeObject(node: ResolvedNode, identity: NodeIdentity, now: string): Node {
   const labels = {
     "beta.kubernetes.io/arch": "amd64",

@@ -1,17 +1,17 @@
-// Each story was seen on a real node (1.37) and is told here in the same words.
+// Each expected sequence was observed on a real node (1.37).
 import { Pod } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
-import { hollowWorld, isReady, memory, namespace, statusOf } from "./hollow-world.fixture.ts";
-import { notFound } from "./images.ts";
+import { hollowCluster, isReady, memory, namespace, statusOf } from "./hollow-cluster.fixture.ts";
+import { notFound } from "./pod-tools.ts";
 
 const second = 1_000;
 
 describe("a pod on a hollow node", () => {
-  it("comes up step by step", async () => {
-    await using world = await hollowWorld();
-    await world.create("plain", { container: memory("64Mi", "32Mi") });
-    await world.clock.advance(5 * second);
-    expect(world.story("plain")).toEqual([
+  it("starts step by step", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("plain", { container: memory("64Mi", "32Mi") });
+    await cluster.clock.advance(5 * second);
+    expect(cluster.statuses("plain")).toEqual([
       "Pending",
       "Pending initialized | main ContainerCreating",
       "Pending sandbox,initialized | main ContainerCreating",
@@ -19,10 +19,10 @@ describe("a pod on a hollow node", () => {
     ]);
   });
 
-  it("has the status that a kubelet gives it", async () => {
-    await using world = await hollowWorld();
-    await world.create("plain", { container: memory("64Mi", "32Mi") });
-    const { metadata, status } = await world.until("plain", isReady);
+  it("has the status that a kubelet writes", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("plain", { container: memory("64Mi", "32Mi") });
+    const { metadata, status } = await cluster.until("plain", isReady);
     const at = { create: "2026-01-01T00:00:00Z", now: "2026-01-01T00:00:00Z" };
     const condition = (type: string) => ({
       type,
@@ -63,28 +63,28 @@ describe("a pod on a hollow node", () => {
     });
   });
 
-  it("tells what happened to it", async () => {
-    await using world = await hollowWorld();
-    await world.create("plain");
-    await world.until("plain", isReady);
-    await world.clock.advance(second);
-    expect((await world.events("plain")).toSorted()).toEqual([
+  it("has the events that a kubelet records", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("plain");
+    await cluster.until("plain", isReady);
+    await cluster.clock.advance(second);
+    expect((await cluster.events("plain")).toSorted()).toEqual([
       "Created 1 Container created",
       'Pulled 1 Container image "example.com/main:1" already present on machine and can be accessed by the pod',
       "Started 1 Container started",
     ]);
   });
 
-  it("runs init containers one after the other, and sidecars from their turn on", async () => {
-    await using world = await hollowWorld();
+  it("runs init containers in order, and sidecars from their turn on", async () => {
+    await using cluster = await hollowCluster();
     const initContainers = [
       { name: "first", image: "x", command: ["sleep", "1"] },
       { name: "side", image: "x", restartPolicy: "Always" },
       { name: "second", image: "x", command: ["sleep", "1"] },
     ];
-    await world.create("inits", { spec: { initContainers } });
-    await world.until("inits", isReady);
-    expect(world.story("inits")).toEqual([
+    await cluster.create("inits", { spec: { initContainers } });
+    await cluster.until("inits", isReady);
+    expect(cluster.statuses("inits")).toEqual([
       "Pending",
       "Pending | first PodInitializing, side PodInitializing, second PodInitializing, main PodInitializing",
       "Pending sandbox | first PodInitializing, side PodInitializing, second PodInitializing, main PodInitializing",
@@ -97,8 +97,8 @@ describe("a pod on a hollow node", () => {
     ]);
   });
 
-  it("waits for a sidecar to have started before it goes on", async () => {
-    await using world = await hollowWorld();
+  it("waits until a sidecar has started before it starts the next container", async () => {
+    await using cluster = await hollowCluster();
     const side = {
       name: "side",
       image: "x",
@@ -106,23 +106,23 @@ describe("a pod on a hollow node", () => {
       startupProbe: { exec: { command: ["x"] }, periodSeconds: 1, failureThreshold: 30 },
     };
     const annotations = { "simulator.memhog.dev/started.side": "after 5s" };
-    await world.create("slow", { annotations, spec: { initContainers: [side] } });
-    await world.clock.advance(4 * second);
-    expect(statusOf(await world.pod("slow"))?.state).toEqual({ waiting: { reason: "PodInitializing" } });
-    await world.until("slow", isReady);
-    expect(world.clock.monotonic()).toBeGreaterThan(5 * second);
+    await cluster.create("slow", { annotations, spec: { initContainers: [side] } });
+    await cluster.clock.advance(4 * second);
+    expect(statusOf(await cluster.pod("slow"))?.state).toEqual({ waiting: { reason: "PodInitializing" } });
+    await cluster.until("slow", isReady);
+    expect(cluster.clock.monotonic()).toBeGreaterThan(5 * second);
   });
 
-  it("is not called finished before everything of it is gone", async () => {
-    await using world = await hollowWorld();
-    await world.create("job", { container: { command: ["sh", "-c", "sleep 2; exit 0"] }, spec: { restartPolicy: "Never" } });
-    await world.clock.advance(10 * second);
-    expect(world.story("job").slice(-3)).toEqual([
+  it("is not reported as finished before it is cleaned up", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("job", { container: { command: ["sh", "-c", "sleep 2; exit 0"] }, spec: { restartPolicy: "Never" } });
+    await cluster.clock.advance(10 * second);
+    expect(cluster.statuses("job").slice(-3)).toEqual([
       "Running sandbox,initialized,ready | main running",
       "Running sandbox,initialized | main Completed 0",
       "Succeeded initialized | main Completed 0",
     ]);
-    const { status } = await world.pod("job");
+    const { status } = await cluster.pod("job");
     expect(status?.conditions?.map(({ type, reason }) => [type, reason])).toEqual([
       ["PodReadyToStartContainers", "PodSandboxNotReady"],
       ["Initialized", "PodCompleted"],
@@ -133,15 +133,15 @@ describe("a pod on a hollow node", () => {
   });
 
   it("fails with its last container, and stops its sidecars", async () => {
-    await using world = await hollowWorld();
+    await using cluster = await hollowCluster();
     const containers = [
       { name: "main", image: "x", command: ["sh", "-c", "sleep 1; exit 3"] },
       { name: "other", image: "x", command: ["sh", "-c", "sleep 4"] },
     ];
     const initContainers = [{ name: "side", image: "x", restartPolicy: "Always" }];
-    await world.create("fails", { spec: { restartPolicy: "Never", initContainers, containers } });
-    await world.clock.advance(15 * second);
-    expect(world.story("fails").slice(-4)).toEqual([
+    await cluster.create("fails", { spec: { restartPolicy: "Never", initContainers, containers } });
+    await cluster.clock.advance(15 * second);
+    expect(cluster.statuses("fails").slice(-4)).toEqual([
       "Running sandbox,initialized | side running, main Error 3, other running",
       "Running sandbox,initialized | side running, main Error 3, other Completed 0",
       "Running sandbox,initialized | side Completed 0, main Error 3, other Completed 0",
@@ -149,19 +149,19 @@ describe("a pod on a hollow node", () => {
     ]);
   });
 
-  it("fails with an init container that may not be tried again", async () => {
-    await using world = await hollowWorld();
+  it("fails with an init container that may not restart", async () => {
+    await using cluster = await hollowCluster();
     const initContainers = [{ name: "first", image: "x", command: ["sh", "-c", "exit 5"] }];
-    await world.create("initfails", { spec: { restartPolicy: "Never", initContainers } });
-    await world.clock.advance(5 * second);
-    expect(world.story("initfails").at(-1)).toBe("Failed | first Error 5, main PodInitializing");
+    await cluster.create("initfails", { spec: { restartPolicy: "Never", initContainers } });
+    await cluster.clock.advance(5 * second);
+    expect(cluster.statuses("initfails").at(-1)).toBe("Failed | first Error 5, main PodInitializing");
   });
 
-  it("ends when its deadline is over", async () => {
-    await using world = await hollowWorld();
-    await world.create("late", { spec: { restartPolicy: "Never", activeDeadlineSeconds: 5 } });
-    await world.clock.advance(10 * second);
-    const { status } = await world.pod("late");
+  it("fails when its activeDeadlineSeconds is over", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("late", { spec: { restartPolicy: "Never", activeDeadlineSeconds: 5 } });
+    await cluster.clock.advance(10 * second);
+    const { status } = await cluster.pod("late");
     expect([status?.phase, status?.reason, status?.message]).toEqual([
       "Failed",
       "DeadlineExceeded",
@@ -169,36 +169,36 @@ describe("a pod on a hollow node", () => {
     ]);
   });
 
-  it("says that its image cannot be had, and that it waits before it tries again", async () => {
-    await using world = await hollowWorld({ pull: (image) => (image.endsWith(":missing") ? notFound(image) : undefined) });
+  it("reports ErrImagePull, and ImagePullBackOff between attempts", async () => {
+    await using cluster = await hollowCluster({ pull: (image) => (image.endsWith(":missing") ? notFound(image) : undefined) });
     const containers = [
       { name: "main", image: "example.com/main:missing" },
       { name: "good", image: "example.com/main:1" },
       { name: "never", image: "example.com/main:missing", imagePullPolicy: "Never" },
     ];
-    await world.create("noimage", { spec: { containers } });
-    await world.clock.advance(30 * second);
-    expect(world.story("noimage").slice(3)).toEqual([
+    await cluster.create("noimage", { spec: { containers } });
+    await cluster.clock.advance(30 * second);
+    expect(cluster.statuses("noimage").slice(3)).toEqual([
       "Pending sandbox,initialized | good running, main ErrImagePull, never ErrImageNeverPull",
       "Pending sandbox,initialized | good running, main ImagePullBackOff, never ErrImageNeverPull",
       "Pending sandbox,initialized | good running, main ErrImagePull, never ErrImageNeverPull",
       "Pending sandbox,initialized | good running, main ImagePullBackOff, never ErrImageNeverPull",
     ]);
-    expect(statusOf(await world.pod("noimage"))?.state?.waiting?.message).toBe(
+    expect(statusOf(await cluster.pod("noimage"))?.state?.waiting?.message).toBe(
       'Back-off pulling image "example.com/main:missing": ErrImagePull: failed to pull and unpack image "example.com/main:missing": ' +
         'failed to resolve reference "example.com/main:missing": example.com/main:missing: not found',
     );
   });
 
-  it("is refused by a node that has no room for it, whoever sent it there", async () => {
-    await using world = await hollowWorld({
+  it("is rejected by a node without room for it, even if it sets nodeName", async () => {
+    await using cluster = await hollowCluster({
       specs: [{ name: "node-1", capacity: { memory: "1Gi" }, allocatable: { memory: "1Gi" } }],
     });
-    await world.create("first", { container: memory("600Mi") });
-    await world.until("first", isReady);
-    await world.create("second", { container: memory("600Mi") });
-    await world.clock.advance(second);
-    const { status } = await world.pod("second");
+    await cluster.create("first", { container: memory("600Mi") });
+    await cluster.until("first", isReady);
+    await cluster.create("second", { container: memory("600Mi") });
+    await cluster.clock.advance(second);
+    const { status } = await cluster.pod("second");
     expect([status?.phase, status?.reason, status?.message]).toEqual([
       "Failed",
       "OutOfmemory",
@@ -206,24 +206,24 @@ describe("a pod on a hollow node", () => {
     ]);
   });
 
-  it("costs nothing once it runs", async () => {
-    await using world = await hollowWorld();
-    await world.create("steady");
-    await world.until("steady", isReady);
-    await world.clock.advance(second);
-    const { resourceVersion } = (await world.pod("steady")).metadata;
-    await world.clock.advance(3_600 * second);
-    expect((await world.pod("steady")).metadata.resourceVersion).toBe(resourceVersion);
+  it("is not written to while it runs unchanged", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("steady");
+    await cluster.until("steady", isReady);
+    await cluster.clock.advance(second);
+    const { resourceVersion } = (await cluster.pod("steady")).metadata;
+    await cluster.clock.advance(3_600 * second);
+    expect((await cluster.pod("steady")).metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  it("of somebody else's node is left alone", async () => {
-    await using world = await hollowWorld();
-    await world.create("elsewhere", { spec: { nodeName: "not-ours" } });
-    await world.client.create(Pod, {
+  it("is ignored on nodes of other kubelets", async () => {
+    await using cluster = await hollowCluster();
+    await cluster.create("elsewhere", { spec: { nodeName: "not-ours" } });
+    await cluster.client.create(Pod, {
       metadata: { namespace, name: "unscheduled" },
       spec: { containers: [{ name: "main", image: "x" }] },
     });
-    await world.clock.advance(10 * second);
-    expect([world.story("elsewhere"), world.story("unscheduled")]).toEqual([["Pending"], ["Pending"]]);
+    await cluster.clock.advance(10 * second);
+    expect([cluster.statuses("elsewhere"), cluster.statuses("unscheduled")]).toEqual([["Pending"], ["Pending"]]);
   });
 });

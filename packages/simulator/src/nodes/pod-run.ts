@@ -1,18 +1,14 @@
-// One pod on a node, from the moment the node sees it until nothing of it is left. This is the kubelet's trade: what may
-// start now, what starts again, what is stopped, and when all of it is over.
+// One pod on a node, from the time the node sees it until its cleanup: which containers start, restart and stop, and when.
 //
-//     sandbox → init containers, one after the other (sidecars among them go on running) → containers → …
-//     … → nothing left to run, the deadline, or deletion: containers stop, then sidecars in reverse → clean up → over
+//     sandbox → init containers in order (sidecars keep running) → containers → …
+//     … → all containers done, deadline, or deletion: stop containers, then sidecars in reverse order → clean up
 //
-// Everything that will happen has a time, and `advance` lets it happen in order up to now, however late it is called: a
-// node that could not reach the API server for a minute then shows what its containers did in that minute. What happens is
-// told through `tell` (events); what the API server hears of it is computed from the state (pod-status.ts).
+// Every future change has a time. `advance` applies all changes that are due, in order, however late it is called: a node that
+// could not reach the API server for a minute then reports what its containers did in that minute. `tell` records events; the
+// reported status is computed from the state (pod-status.ts).
 import type { Pod, Stored } from "@memhog/runtime";
-import { ContainerRun } from "./container-run.ts";
-import { createContainer, runContainer, runtimeId } from "./container-start.ts";
-import { type Instant, instantAt } from "./instant.ts";
-import type { Fate, Life } from "./life.ts";
-import { isFinished, isNew, startsAgain } from "./pod-rules.ts";
+import { ContainerRun, createContainer, runContainer, runtimeId } from "./container-run.ts";
+import { type Fate, type Instant, instantAt, type Life } from "./life.ts";
 import type { PodTools } from "./pod-tools.ts";
 import { Resize } from "./resize.ts";
 
@@ -20,13 +16,13 @@ export type Sandbox =
   | { readonly kind: "none"; readonly readyAt?: number }
   | { readonly kind: "ready" | "gone"; readonly since: Instant; readonly ip: string; readonly id: string };
 
-/** Why a pod as a whole is failed, in the words of the API. */
+/** Why the whole pod failed, with the API's reason and message. */
 export interface Failure {
   readonly reason: string;
   readonly message: string;
 }
 
-/** Sidecars get at least this long, whatever the containers before them left of the grace. */
+/** The minimum grace period of sidecars, even if the containers before them have used it up. */
 const leastGraceMs = 2_000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -37,16 +33,16 @@ export class PodRun {
   readonly resize: Resize;
   sandbox: Sandbox = { kind: "none" };
   failure: Failure | undefined;
-  /** The API server was asked to let it go. */
+  /** The pod has a deletionTimestamp. */
   isRemoved = false;
   isRejected = false;
   #pod: Stored<Pod>;
   #initialized = false;
-  /** When the grace of what is being stopped ends; undefined: nothing is. */
+  /** The end of the current grace period; undefined if nothing is being stopped. */
   #graceEndsAt: number | undefined;
   #cleanAt = never;
   #over = false;
-  /** Up to here everything has happened. */
+  /** All changes up to this time are applied. */
   #now: number;
   readonly #tools: PodTools;
 
@@ -83,12 +79,12 @@ export class PodRun {
     return this.#initialized || this.init.length === 0;
   }
 
-  /** Everything has ended for good, or is about to. */
+  /** All containers have terminated for good, or are about to. */
   get isEnding(): boolean {
     return this.#graceEndsAt !== undefined;
   }
 
-  /** Nothing is left: its last status is final. */
+  /** The pod is cleaned up, and its status is final. */
   get isOver(): boolean {
     return this.#over;
   }
@@ -97,7 +93,7 @@ export class PodRun {
     return this.#pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /** When something will happen next; Infinity: nothing, until somebody changes the pod. */
+  /** The time of the next change; Infinity if there is none until the pod object changes. */
   due(): number {
     if (this.#over) return never;
     const ofSandbox = this.sandbox.kind === "none" ? (this.sandbox.readyAt ?? never) : never;
@@ -105,7 +101,7 @@ export class PodRun {
     return Math.min(ofSandbox, this.#cleanAt, this.#deadline(), this.resize.due(), ...ofContainers);
   }
 
-  /** Lets everything happen that was to happen until this time. */
+  /** Applies all changes that are due at this time. */
   advance(to: number): void {
     for (let due = this.due(); due <= to; due = this.due()) {
       const since = this.#now;
@@ -116,7 +112,7 @@ export class PodRun {
     this.#now = Math.max(this.#now, to);
   }
 
-  /** The pod as the API server has it now. */
+  /** The pod object has changed. */
   observe(pod: Stored<Pod>): void {
     const changed = pod.metadata.generation !== this.#pod.metadata.generation;
     this.#pod = pod;
@@ -128,7 +124,7 @@ export class PodRun {
     this.#decide();
   }
 
-  /** Stops everything, for good. A second call may shorten the grace. */
+  /** Stops all containers for good. A later call may shorten the grace period. */
   end(graceMs: number, failure?: Failure): void {
     const endsAt = this.#now + graceMs;
     this.failure ??= failure;
@@ -141,7 +137,7 @@ export class PodRun {
     this.#decide();
   }
 
-  /** The node does not take it at all. */
+  /** The node rejects the pod. */
   reject(failure: Failure): void {
     this.failure = failure;
     this.isRejected = true;
@@ -149,7 +145,7 @@ export class PodRun {
     this.#over = true;
   }
 
-  /** The machine was without power until now: nothing runs, and nobody was told how it ended. */
+  /** The node was without power until now: no container runs, and their exit statuses are unknown. */
   crash(now: number): void {
     this.#now = now;
     for (const container of this.containers) {
@@ -159,7 +155,7 @@ export class PodRun {
     this.#decide();
   }
 
-  /** Stops one container so that it starts again. */
+  /** Stops one container so that it restarts. */
   restart(container: ContainerRun, message: string): void {
     if (container.life === undefined || container.life.isStopping) return;
     this.#tools.tell({ type: "Normal", reason: "Killing", message, container });
@@ -167,7 +163,7 @@ export class PodRun {
     container.life.stop({ now: this.#now, graceMs: this.#graceMs });
   }
 
-  // What happens, at #now.
+  // The changes, at #now.
 
   #happen(since: number): void {
     const now = this.#now;
@@ -241,7 +237,7 @@ export class PodRun {
     this.end(this.#graceMs, failure);
   }
 
-  // What is to be done, as things stand.
+  // What to do in the current state.
 
   #decide(): void {
     if (this.#over) return;
@@ -260,7 +256,7 @@ export class PodRun {
     return this.main.filter(isNew);
   }
 
-  /** First all containers, then sidecars, the last first; and when nothing runs any more, the rest is cleaned up. */
+  /** Stops containers first, then sidecars in reverse order, and then cleans up. */
   #windDown(): void {
     const running = this.containers.filter(({ life }) => life !== undefined);
     const first = running.filter(({ role }) => role !== "sidecar");
@@ -284,4 +280,25 @@ export class PodRun {
   #instant(): Instant {
     return instantAt(this.#tools.environment.clock, this.#now);
   }
+}
+
+// Restart rules, as pure functions.
+
+/** Whether a container with this exit code restarts. */
+function startsAgain({ role, spec }: ContainerRun, exitCode: number, pod: Pod): boolean {
+  if (role === "sidecar") return true;
+  // A container may have its own restart policy.
+  const { restartPolicy = pod.spec.restartPolicy ?? "Always" } = spec;
+  return restartPolicy !== "Never" && (exitCode !== 0 || (role === "main" && restartPolicy === "Always"));
+}
+
+/** An init container failed for good, or every container has terminated for good. */
+export function isFinished(init: readonly ContainerRun[], main: readonly ContainerRun[]): boolean {
+  const failed = init.some((container) => container.role === "init" && container.isOver && container.exitCode !== 0);
+  return failed || main.every(({ isOver }) => isOver);
+}
+
+/** Not created yet. */
+export function isNew({ state }: ContainerRun): boolean {
+  return state.kind === "waiting" && state.startsAt === undefined;
 }

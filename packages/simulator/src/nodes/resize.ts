@@ -6,18 +6,17 @@
 //     allocated ≠ actual a little later          → actual = allocated, the condition goes
 //                        a limit below its use   → PodResizeInProgress/Error, the old limit stays, tried again
 //                        resizePolicy says so    → the container is restarted with it
-import type { ResourceRequirements } from "@memhog/runtime";
-import { memoryLimitIn, requestsOf, sameResources } from "./amounts.ts";
+import type { ResourceRequirements } from "@memhog/runtime/kinds";
+import { memoryLimitIn, requestsOf, type Shortage, sameResources, shortageFor } from "./amounts.ts";
 import type { ContainerRun } from "./container-run.ts";
-import { type Instant, instantAt } from "./instant.ts";
+import { type Instant, instantAt } from "./life.ts";
 import type { PodRun } from "./pod-run.ts";
 import type { PodTools } from "./pod-tools.ts";
-import { type Shortage, shortageFor } from "./room.ts";
 
-/** A condition in the making: since when, and of which generation of the spec it speaks. */
+/** A condition under construction: since when, and for which generation of the spec. */
 export interface ResizeState {
   readonly since: Instant;
-  /** When this was last looked at. */
+  /** When the condition was last evaluated. */
   readonly probed: Instant;
   readonly generation: number;
   readonly reason?: string;
@@ -27,14 +26,14 @@ export interface ResizeState {
 type ResizedPod = Pick<PodRun, "pod" | "containers" | "now" | "isEnding" | "restart">;
 
 const never = Number.POSITIVE_INFINITY;
-/** A pod that had an error is looked at again after this, and up to half as much. */
+/** The retry interval after an error; jitter adds up to half of it. */
 const afterErrorMs = 10_000;
 
 export class Resize {
   pending: ResizeState | undefined;
   inProgress: ResizeState | undefined;
   #happensAt = never;
-  /** What went wrong is said when the pod is looked at the next time. */
+  /** An error is reported at the next sync of the pod. */
   #error: string | undefined;
   readonly #run: ResizedPod;
   readonly #tools: PodTools;
@@ -48,7 +47,7 @@ export class Resize {
     return this.#happensAt;
   }
 
-  /** The spec may have changed, or the node. */
+  /** Called when the spec or the node may have changed. */
   observe(): void {
     if (this.#run.isEnding) {
       this.#forget();
@@ -64,7 +63,7 @@ export class Resize {
     else this.#postpone(shortage);
   }
 
-  /** It is time to put into force what was allocated. */
+  /** Applies the allocated resources. */
   happen(): void {
     this.#happensAt = never;
     const error = this.#cannotLower();
@@ -82,7 +81,7 @@ export class Resize {
     this.#completeIfDone();
   }
 
-  /** A container started anew, with what is allocated to it. */
+  /** A container has restarted with its allocated resources. */
   started(): void {
     if (this.inProgress !== undefined) this.#completeIfDone();
   }
@@ -110,7 +109,7 @@ export class Resize {
     this.#tell("Warning", `Resize${reason}`, words, message);
   }
 
-  /** What the kubelet checks before it lowers a limit: that it would not kill whom it is meant to save. */
+  /** The kubelet's check before it lowers a limit: the new limit must not cause an OOM kill. */
   #cannotLower(): string | undefined {
     const { now } = this.#run;
     const lowered = this.#resizable().filter(({ actual, allocated }) => memoryLimitIn(allocated) < memoryLimitIn(actual));
@@ -127,7 +126,7 @@ export class Resize {
     return `cannot decrease memory limits: ${all.length === 1 ? all[0] : `[${all.join(", ")}]`}`;
   }
 
-  /** A pod has a limit of its own where all of its containers have one. */
+  /** A pod has its own limit if all of its containers have one. */
   #podLimitProblem(now: number): readonly string[] {
     const limit = this.#resizable().reduce((total, { allocated }) => total + memoryLimitIn(allocated), 0);
     const usage = this.#resizable().reduce((total, { life }) => total + (life?.usage(now) ?? 0), 0);
@@ -146,7 +145,7 @@ export class Resize {
 
   #apply(container: ContainerRun, now: number): void {
     container.apply(container.allocated, now);
-    // Other resources are another container, for the back-off: one that waits may start at once.
+    // The back-off treats changed resources as another container, so a waiting container may start immediately.
     if (container.state.kind === "ended" && container.state.restartsAt !== undefined) container.restartAfterEnd(now);
   }
 
@@ -185,7 +184,7 @@ export class Resize {
   }
 }
 
-/** The policy is asked about what changes; memory is what is resized here, CPU never needs a restart unless it says so. */
+/** Only the policies of changed resources count. */
 function needsRestart({ spec, actual, allocated }: ContainerRun): boolean {
   const changes = (name: string) =>
     (["requests", "limits"] as const).some(
@@ -201,7 +200,7 @@ function pick(list: ResourceRequirements["limits"], name: string): NonNullable<R
   return amount === undefined ? {} : { [name]: amount };
 }
 
-/** As Go would print it. */
+/** As Go prints it. */
 function inOrder({ limits, requests }: ResourceRequirements = {}): ResourceRequirements {
   return { ...(limits && { limits }), ...(requests && { requests }) };
 }

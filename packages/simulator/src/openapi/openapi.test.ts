@@ -13,7 +13,7 @@ const define = async () => {
   return api;
 };
 
-it("lists a document for every group and version, under an address that changes with it", async () => {
+it("lists a document for every group and version, with a URL that contains a hash of its content", async () => {
   await using api = await define();
   const url = async () => (await api.ask("GET", "/openapi/v3")).body.paths["apis/example.com/v1"].serverRelativeURL;
   const before = await url();
@@ -29,7 +29,7 @@ it("lists a document for every group and version, under an address that changes 
   expect(await url()).not.toBe(before);
 });
 
-it("describes custom resources in the words of their definition", async () => {
+it("describes custom resources as their definition does", async () => {
   await using api = await define();
   const { body } = await api.ask("GET", "/openapi/v3/apis/example.com/v1");
   const schema = body.components.schemas["com.example.v1.Widget"];
@@ -37,7 +37,7 @@ it("describes custom resources in the words of their definition", async () => {
   expect(schema["x-kubernetes-group-version-kind"]).toEqual([{ group: "example.com", kind: "Widget", version: "v1" }]);
 });
 
-it("knows the fields of built-in kinds, all the way down", async () => {
+it("describes built-in kinds with all nested fields", async () => {
   await using api = await startApi();
   const { schemas } = (await api.ask("GET", "/openapi/v3/apis/apps/v1")).body.components;
   const follow = (schema: { $ref: string }, field: string) => schemas[schema.$ref.split("/").at(-1) ?? ""].properties[field];
@@ -47,7 +47,7 @@ it("knows the fields of built-in kinds, all the way down", async () => {
   expect(follow(rollingUpdate, "maxSurge").$ref).toMatch(/IntOrString$/);
 });
 
-it("says that a patch can be tried, and that unknown fields can be told", async () => {
+it("declares dryRun and fieldValidation for patches", async () => {
   await using api = await startApi();
   const { body } = await api.ask("GET", "/openapi/v3/apis/apps/v1");
   const { patch } = body.paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"];
@@ -55,7 +55,7 @@ it("says that a patch can be tried, and that unknown fields can be told", async 
   expect(patch["x-kubernetes-group-version-kind"]).toEqual({ group: "apps", kind: "Deployment", version: "v1" });
 });
 
-it("has no document for what is not served", async () => {
+it("returns 404 for a group that is not served", async () => {
   await using api = await startApi();
   expect((await api.ask("GET", "/openapi/v3/apis/nobody.example.com/v1")).status).toBe(404);
 });

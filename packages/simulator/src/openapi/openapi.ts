@@ -1,26 +1,18 @@
-// /openapi: what kubectl asks before it sends anything (`apply`, `--dry-run=server`) and what it explains kinds with.
+// /openapi: kubectl uses it for `apply`, `--dry-run=server`, and `explain`.
 //
-//   /openapi/v3                    the documents there are, each with a hash of its content: clients keep them until it changes
-//   /openapi/v3/apis/GROUP/VERSION one of them (document.ts, schemas.ts)
-//   /openapi/v2                    the older form, for clients that want JSON. Those that want protobuf get a document that
-//                                  says nothing, and go by what they have learned about the built-in kinds themselves.
+//   /openapi/v3                    the list of documents, each with a hash of its content
+//   /openapi/v3/apis/GROUP/VERSION one of them (schemas.ts)
+//   /openapi/v2                    the older format, as JSON. Clients that request protobuf get an empty document and use their
+//                                  built-in knowledge of kinds.
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../json.ts";
-import type { KindEntry } from "../kinds/kind-entry.ts";
+import { allVerbs, type KindEntry } from "../kinds/kind-entry.ts";
 import { json, plainText } from "../server/answer.ts";
-import type { ServerCore } from "../server/core.ts";
-import type { ApiRequest, ApiResponse } from "../server/handler.ts";
-import type { SimulatorPart } from "../simulator.ts";
-import { documentOf } from "./document.ts";
-import { schemasOf } from "./schemas.ts";
+import type { ApiRequest, ApiResponse, ServerCore } from "../server/core.ts";
+import { reference, schemaName, schemasOf } from "./schemas.ts";
 
-export function openapi(): SimulatorPart {
-  return {
-    name: "openapi",
-    prepare: (core) => {
-      core.routes.set("/openapi/", (request) => answerTo(request, core));
-    },
-  };
+export function serveOpenapi(core: ServerCore): void {
+  core.routes.set("/openapi/", (request) => answerTo(request, core));
 }
 
 function answerTo({ path, headers = {} }: ApiRequest, { kinds }: ServerCore): ApiResponse {
@@ -32,7 +24,7 @@ function answerTo({ path, headers = {} }: ApiRequest, { kinds }: ServerCore): Ap
   return entries === undefined ? plainText(404, "404 page not found\n") : answer(documentOf(entries));
 }
 
-/** No field at all is a valid message. */
+/** An empty body is a valid protobuf message. */
 const emptyProtobuf: ApiResponse = {
   status: 200,
   headers: { "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" },
@@ -43,7 +35,7 @@ function answer(body: JsonObject): ApiResponse {
   return json(200, JSON.stringify(body));
 }
 
-/** "api/v1", "apis/apps/v1" → its kinds. */
+/** Groups kinds by "api/v1", "apis/apps/v1". */
 function byGroupVersion(entries: readonly KindEntry[]): ReadonlyMap<string, readonly KindEntry[]> {
   const found = new Map<string, KindEntry[]>();
   for (const entry of entries) {
@@ -69,4 +61,62 @@ function swagger(entries: readonly KindEntry[]): JsonObject {
     JSON.stringify(schemasOf(entries)).replaceAll("#/components/schemas/", "#/definitions/"),
   ) as JsonObject;
   return { swagger: "2.0", info: { title: "Kubernetes", version: "v1.37.1" }, paths: {}, definitions };
+}
+
+// The OpenAPI v3 document of a group and version: paths and schemas.
+
+function documentOf(entries: readonly KindEntry[]): JsonObject {
+  return {
+    openapi: "3.0.0",
+    info: { title: "Kubernetes", version: "v1.37.1" },
+    paths: Object.assign({}, ...entries.map(pathsOf)) as JsonObject,
+    components: { schemas: schemasOf(entries) },
+  };
+}
+
+/** Path → method → operation. */
+function pathsOf(entry: KindEntry): JsonObject {
+  const { group, version, plural, namespaced } = entry;
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const collection = `${root}${namespaced ? "/namespaces/{namespace}" : ""}/${plural}`;
+  const has = (verb: string) => (entry.verbs ?? allVerbs).some((each) => each === verb);
+  return {
+    [collection]: {
+      ...(has("list") && { get: operation(entry, "list") }),
+      ...(has("create") && { post: operation(entry, "post", "application/json") }),
+    },
+    [`${collection}/{name}`]: {
+      ...(has("get") && { get: operation(entry, "get") }),
+      ...(has("update") && { put: operation(entry, "put", "application/json") }),
+      ...(has("patch") && { patch: operation(entry, "patch", ...patchTypes) }),
+      ...(has("delete") && { delete: operation(entry, "delete") }),
+    },
+  };
+}
+
+/** Without strategic merge patch: clients that see it expect merge keys in the schemas. Without it, they use their own. */
+const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+
+const writeParameters = ["dryRun", "fieldManager", "fieldValidation"].map(queryParameter);
+
+function queryParameter(name: string): JsonObject {
+  return { name, in: "query", schema: { type: "string", uniqueItems: true } };
+}
+
+function operation(entry: KindEntry, action: string, ...consumes: readonly string[]): JsonObject {
+  const { group, version, kind } = entry;
+  const schema = reference(schemaName(entry));
+  const content = (types: readonly string[], each: JsonObject) =>
+    Object.fromEntries(types.map((type) => [type, { schema: each }]));
+  const body = action === "patch" ? { type: "object" } : schema;
+  return {
+    operationId: `${action}${kind}`,
+    ...(consumes.length > 0 && {
+      parameters: writeParameters,
+      requestBody: { content: content(consumes, body), required: true },
+    }),
+    responses: { "200": { description: "OK", content: content(["application/json"], schema) } },
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": { group, kind, version },
+  };
 }

@@ -1,13 +1,11 @@
-// The schemas of kinds, as OpenAPI v3 has them. Those of custom resources are what their definitions say; those of built-in
-// kinds are their fields and types (struct-schemas.ts).
+// OpenAPI v3 schemas: for custom resources from their definitions, for built-in kinds from the table of Go structs.
 import { isObject, type JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
-import { structNameOf } from "../kinds/struct-name.ts";
-import { propertiesOf, reference, structSchemaName, structSchemas } from "./struct-schemas.ts";
+import { type GoType, structNamed, structNameOf } from "../kinds/structs.ts";
 
 const metadataName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/** What all kinds refer to. */
+/** Schemas that all kinds use. */
 const commonSchemas: Readonly<Record<string, JsonObject>> = {
   [metadataName]: {
     description: "Who the object is: its name, its labels, who owns it.",
@@ -28,14 +26,14 @@ const commonSchemas: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** "test.memhog.schema.v1.Wide": groups are read from the end, as in Java. */
+/** Reverses the group: "test.memhog.schema.v1.Wide". */
 export function schemaName({ group, version, kind, customResource }: KindEntry): string {
   const reversed = group === "" ? "core" : group.split(".").reverse().join(".");
   if (customResource === undefined) return structSchemaName(structNameOf({ group, version, kind }));
   return `${reversed}.${version}.${kind}`;
 }
 
-/** All schemas that these kinds need, by name. */
+/** Returns all schemas that these kinds need, by name. */
 export function schemasOf(entries: readonly KindEntry[]): JsonObject {
   const structs = entries.filter(({ customResource }) => customResource === undefined).map(structNameOf);
   const kinds = entries.map((entry) => [schemaName(entry), schemaOf(entry)] as const);
@@ -67,10 +65,84 @@ function metadata({ description }: JsonObject): JsonObject {
   };
 }
 
-/** The fields, and nothing about them. */
+/** The top-level fields without descriptions. */
 function outline(entry: KindEntry): JsonObject {
   return {
     description: `A ${entry.kind}. The simulator knows its fields, and does not explain them.`,
     properties: propertiesOf(structNameOf(entry)),
   };
+}
+
+// Schemas of built-in kinds: names and types of all fields, without descriptions.
+
+const machinery = "io.k8s.apimachinery.pkg";
+
+/** The name that other tools use: "io.k8s.api.core.v1.Pod" for "core.v1.Pod". */
+function structSchemaName(struct: string): string {
+  if (struct.startsWith("meta.")) return `${machinery}.apis.${struct}`;
+  if (struct.startsWith("apiextensions.")) return `io.k8s.apiextensions-apiserver.pkg.apis.${struct}`;
+  return `io.k8s.api.${struct}`;
+}
+
+export function reference(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Scalar types with a schema name. */
+const named: Readonly<Record<string, { readonly name: string; readonly schema: JsonObject }>> = {
+  quantity: {
+    name: `${machinery}.api.resource.Quantity`,
+    schema: { description: "A number with a unit: 500m, 128Mi, 1.5Gi.", oneOf: [{ type: "string" }, { type: "number" }] },
+  },
+  "int-or-string": {
+    name: `${machinery}.util.intstr.IntOrString`,
+    schema: {
+      description: "A number, or a text like 25% or the name of a port.",
+      format: "int-or-string",
+      oneOf: [{ type: "integer" }, { type: "string" }],
+    },
+  },
+};
+
+const scalars: Readonly<Record<string, JsonObject>> = {
+  string: { type: "string" },
+  bytes: { type: "string", format: "byte" },
+  time: { type: "string", format: "date-time" },
+  microtime: { type: "string", format: "date-time" },
+  bool: { type: "boolean" },
+  int32: { type: "integer", format: "int32" },
+  int64: { type: "integer", format: "int64" },
+  float64: { type: "number", format: "double" },
+};
+
+function schemaOfType(type: GoType): JsonObject {
+  if (type.kind === "list") return { type: "array", items: schemaOfType(type.item) };
+  if (type.kind === "map") return { type: "object", additionalProperties: schemaOfType(type.item) };
+  if (type.kind === "struct")
+    return structNamed(type.name) === undefined ? { type: "object" } : reference(structSchemaName(type.name));
+  const own = named[type.name];
+  return own === undefined ? (scalars[type.name] ?? { type: "object" }) : reference(own.name);
+}
+
+/** Returns the schemas of these structs and of all structs they use, by name. */
+function structSchemas(structs: Iterable<string>): Readonly<Record<string, JsonObject>> {
+  const found: Record<string, JsonObject> = {};
+  const waiting = [...structs];
+  for (let struct = waiting.pop(); struct !== undefined; struct = waiting.pop()) {
+    const fields = structNamed(struct);
+    const name = structSchemaName(struct);
+    if (fields === undefined || found[name] !== undefined) continue;
+    found[name] = { type: "object", properties: propertiesOf(struct) };
+    waiting.push(...[...fields.values()].flatMap(({ goType }) => structsIn(goType)));
+  }
+  return { ...found, ...Object.fromEntries(Object.values(named).map(({ name, schema }) => [name, schema])) };
+}
+
+function propertiesOf(struct: string): JsonObject {
+  return Object.fromEntries([...(structNamed(struct) ?? [])].map(([name, { goType }]) => [name, schemaOfType(goType)]));
+}
+
+function structsIn(type: GoType): readonly string[] {
+  if (type.kind === "struct") return [type.name];
+  return type.kind === "scalar" ? [] : structsIn(type.item);
 }

@@ -1,6 +1,6 @@
-// JSON patch (RFC 6902) as the API server does it, which is laxer than the RFC: `replace` puts a member that is not there,
-// `test` of a missing member against null holds, and an index below zero counts from the end. Whatever does not fit is
-// answered with the same words: the real one does not say what was wrong either.
+// JSON patch (RFC 6902) as the API server applies it, which is more lenient than the RFC: `replace` adds a missing member, `test`
+// of a missing member against null succeeds, and a negative index counts from the end. As on the real server, all failures have
+// the same message.
 import { draftOf, isObject, type JsonObject, sameJson } from "../json.ts";
 import { badRequest, StatusError } from "../server/status-error.ts";
 
@@ -13,7 +13,7 @@ interface Operation {
 
 const maxOperations = 10_000;
 
-/** The target with the operations done, one after the other; the target itself stays as it is. @throws StatusError 400, 413, 422 */
+/** Applies the operations in order. Does not change the target. @throws StatusError 400, 413, 422 */
 export function applyJsonPatch(target: JsonObject, patch: unknown): JsonObject {
   let root: unknown = draftOf(target);
   for (const operation of operationsOf(patch)) root = applied(root, operation);
@@ -34,7 +34,7 @@ function operationsOf(patch: unknown): readonly Operation[] {
   return patch;
 }
 
-/** What Go calls the type of a JSON value. */
+/** Returns the Go name of the type of a JSON value. */
 export function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
@@ -67,7 +67,6 @@ function fail(): never {
   throw doesNotApply();
 }
 
-/** A member of an object or a position in a list. */
 interface Place {
   read(): unknown;
   insert(value: unknown): void;
@@ -75,7 +74,7 @@ interface Place {
   remove(): unknown;
 }
 
-/** The place a JSON pointer leads to. All of the way but its last step must exist. */
+/** Resolves a JSON pointer. All of its steps except the last must exist. */
 function placeIn(root: unknown, pointer: unknown): Place {
   if (typeof pointer !== "string") return fail();
   const [, ...steps] = pointer.split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -124,4 +123,27 @@ function placeInList(list: unknown[], step: string): Place {
     },
     remove: () => list.splice(index(list.length), 1)[0],
   };
+}
+
+// JSON merge patch (RFC 7396): merges objects, null removes, everything else replaces.
+
+/** Merges the patch. Does not change the target. @throws StatusError 400 */
+export function applyMergePatch(target: JsonObject, patch: unknown): JsonObject {
+  if (patch === null) throw badRequest("Invalid JSON Patch");
+  if (!isObject(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${goTypeOf(patch)} into Go value of type map[string]interface {}`,
+    );
+  return merged(target, patch);
+}
+
+function merged(target: JsonObject, patch: JsonObject): JsonObject {
+  const result = { ...target };
+  for (const [key, value] of Object.entries(patch)) {
+    const before = Object.hasOwn(result, key) ? result[key] : undefined;
+    if (value === null) delete result[key];
+    else if (isObject(value)) result[key] = merged(isObject(before) ? before : {}, value);
+    else result[key] = draftOf(value);
+  }
+  return result;
 }

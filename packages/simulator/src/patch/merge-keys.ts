@@ -1,8 +1,8 @@
-// How the lists and objects of built-in kinds are merged: the `x-kubernetes-list-type`, `-list-map-keys`, `-map-type` and
-// `-patch-merge-key` of Kubernetes 1.37, for the kinds we serve. What is not here is plain.
+// Merge rules of built-in kinds: the `x-kubernetes-list-type`, `-list-map-keys`, `-map-type`, and `-patch-merge-key` of
+// Kubernetes 1.37.
 //
-// Where a strategic merge and an apply disagree, both are right: ports are told apart by their number in the former and by
-// number and protocol in the latter, and a Job's conditions are merged by type in the former and are one thing in the latter.
+// Strategic merge patch and apply differ in some places. Strategic merge patch identifies ports by number, apply by number and
+// protocol. Strategic merge patch merges the conditions of a Job by type; for apply they are atomic.
 import type { MergeSchema } from "./merge-schema.ts";
 
 type Fields = Readonly<Record<string, MergeSchema>>;
@@ -11,9 +11,9 @@ const atomic: MergeSchema = { atomic: true };
 const set: MergeSchema = { set: true };
 
 const object = (fields: Fields): MergeSchema => ({ fields });
-/** A key that is not there is an empty text, as it is in Go. */
+/** A missing key is an empty string, as in Go. */
 const byKey = (key: string, items: MergeSchema = {}): MergeSchema => ({ keys: [key], keyDefaults: { [key]: "" }, items });
-/** Told apart by more than one field, of which strategic merge patches take the first. */
+/** Several fields identify an element; strategic merge patch uses only the first. */
 const byPort = (field: string): MergeSchema => ({
   keys: [field, "protocol"],
   keyDefaults: { [field]: 0, protocol: "TCP" },
@@ -74,7 +74,7 @@ const webhooks = object({
 });
 const binding = object({ metadata, roleRef: atomic });
 
-/** By group and kind: "Pod", "apps/Deployment". A kind that is not here has nothing special but its metadata. */
+/** By group and kind: "Pod", "apps/Deployment". Other kinds have merge rules only for metadata. */
 export const mergeKeys: Readonly<Record<string, MergeSchema>> = {
   Pod: object({
     metadata,
@@ -135,5 +135,5 @@ export const mergeKeys: Readonly<Record<string, MergeSchema>> = {
   }),
 };
 
-/** Of any kind: what all objects have in common. */
+/** The rules that all kinds share. */
 export const anyKind: MergeSchema = object({ metadata });

@@ -1,40 +1,41 @@
-// How a value is merged and owned, part by part: whether a list is one thing or many, and what tells its elements apart.
-// Strategic merge patches and server-side apply go by it. For built-in kinds it is a table (merge-keys.ts); for custom
-// resources it follows from `x-kubernetes-list-type` and its kin (custom-merge-schema.ts).
+// How to merge and own a value, field by field: whether a list is atomic, and which keys identify its elements. Strategic merge
+// patch and server-side apply use it. For built-in kinds it comes from a table (merge-keys.ts), for custom resources from
+// `x-kubernetes-list-type` and related fields of their schema.
 //
-// What a schema does not mention is plain: objects are merged field by field, lists are replaced as a whole.
+// The default for anything that a schema does not mention: objects are merged field by field, lists are replaced.
+import { isObject, type JsonObject, objectAt } from "../json.ts";
+import { anyKind } from "./merge-keys.ts";
 
 export interface MergeSchema {
-  /** An object that is owned as a whole: whoever applies it applies all of it. */
+  /** An object with one owner: a manager that applies it applies all of it. */
   readonly atomic?: boolean;
-  /** A list of scalars, each owned by itself. */
+  /** A list of scalars with an owner per element. */
   readonly set?: boolean;
-  /** A list of objects told apart by these fields. */
+  /** A list of objects identified by these fields. */
   readonly keys?: readonly string[];
-  /** What a key is if an element does not say. */
+  /** The value of a key that an element omits. */
   readonly keyDefaults?: Readonly<Record<string, unknown>>;
-  /** Where a strategic merge patch goes by something else than the above. */
+  /** Where strategic merge patch differs from the rules above. */
   readonly strategic?: StrategicRule;
 
-  /** Named fields of an object. */
   readonly fields?: Readonly<Record<string, MergeSchema>>;
-  /** Elements of a list, or the values of a map. */
+  /** The elements of a list or the values of a map. */
   readonly items?: MergeSchema;
-  /** No other fields than the named ones; only custom resources know all of theirs. */
+  /** Rejects fields that `fields` does not list. Set only for custom resources, whose schemas are complete. */
   readonly closed?: boolean;
 }
 
 export interface StrategicRule {
-  /** The one field that tells the elements of a list apart. */
+  /** The field that identifies the elements of a list. */
   readonly key?: string;
-  /** Replaced as a whole. */
+  /** Replaces the value instead of merging it. */
   readonly replace?: boolean;
 }
 
-/** Says nothing: objects are merged, lists replaced. */
+/** The default rules: objects are merged, lists are replaced. */
 export const plain: MergeSchema = {};
 
-/** The schema of a field, whether it is one that the schema names, and undefined for one that cannot be. */
+/** Returns the schema of a field and whether the schema names it. Undefined if the field is not allowed. */
 export function fieldOf(
   schema: MergeSchema,
   name: string,
@@ -45,7 +46,60 @@ export function fieldOf(
   return schema.closed === true ? undefined : { schema: plain, named: true };
 }
 
-/** Whether a list is one value. */
+/** Whether a list has one owner and is replaced as a whole. */
 export function isAtomicList(schema: MergeSchema): boolean {
   return schema.set !== true && schema.keys === undefined;
+}
+
+// Merge rules of custom resources, from their structural schema.
+
+/** The schema of a complete object, including the metadata that all kinds share. */
+export function customMergeSchema(schema: JsonObject): MergeSchema {
+  const own = mergeSchemaOf(schema);
+  const typeMeta = { apiVersion: {}, kind: {} };
+  return { ...own, fields: { ...own.fields, ...typeMeta, ...anyKind.fields } };
+}
+
+/** A value of any shape: objects are maps, lists are atomic. */
+const anything: MergeSchema = {
+  get items() {
+    return anything;
+  },
+};
+
+function mergeSchemaOf(schema: JsonObject): MergeSchema {
+  if (schema["x-kubernetes-embedded-resource"] === true) return embedded(schema);
+  return schema.type === "array" ? listSchema(schema) : objectSchema(schema);
+}
+
+function listSchema(schema: JsonObject): MergeSchema {
+  const items = isObject(schema.items) ? schema.items : {};
+  const type = schema["x-kubernetes-list-type"];
+  if (type === "set") return { set: true, items: mergeSchemaOf(items) };
+  if (type !== "map") return {};
+  const keys = schema["x-kubernetes-list-map-keys"] as readonly string[];
+  const defaults = keys.flatMap((key) => {
+    const value = objectAt(items, "properties", key).default;
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return { keys, keyDefaults: Object.fromEntries(defaults), items: mergeSchemaOf(items) };
+}
+
+function objectSchema(schema: JsonObject): MergeSchema {
+  const { properties, additionalProperties: values } = schema;
+  const fields = Object.entries(objectAt({ properties }, "properties")).map(
+    ([name, field]) => [name, mergeSchemaOf(field as JsonObject)] as const,
+  );
+  const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true || values === true;
+  return {
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    ...(isObject(values) ? { items: mergeSchemaOf(values) } : keepsUnknown ? { items: anything } : { closed: true }),
+    ...(schema["x-kubernetes-map-type"] === "atomic" && { atomic: true }),
+  };
+}
+
+function embedded(schema: JsonObject): MergeSchema {
+  const { "x-kubernetes-embedded-resource": _, ...rest } = schema;
+  const own = mergeSchemaOf(rest);
+  return { ...own, fields: { ...own.fields, apiVersion: {}, kind: {}, ...anyKind.fields } };
 }

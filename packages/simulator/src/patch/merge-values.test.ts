@@ -7,18 +7,18 @@ const list = (names: string) => [...names].map((name) => ({ name }));
 const names = (value: unknown) => (value as { name: string }[]).map(({ name }) => name).join("");
 
 it.each([
-  { live: "abc", config: "abc", gives: "abc", why: "nothing to do" },
-  { live: "abc", config: "cd", gives: "abcd", why: "what is new comes after what it follows" },
-  { live: "abc", config: "cba", gives: "cba", why: "the configuration decides the order of what both have" },
-  { live: "abc", config: "dba", gives: "dbca", why: "and what only the live one has stays behind what it followed" },
-  { live: "abcde", config: "eca", gives: "bdeca", why: "or before what has moved away from it" },
-  { live: "abcd", config: "xbya", gives: "xbcdya", why: "wherever that is" },
-  { live: "", config: "ab", gives: "ab", why: "everything is new" },
-])("$live with $config is $gives: $why", ({ live, config, gives }) => {
+  { live: "abc", config: "abc", gives: "abc", why: "no change" },
+  { live: "abc", config: "cd", gives: "abcd", why: "a new element follows its predecessor" },
+  { live: "abc", config: "cba", gives: "cba", why: "the configuration orders shared elements" },
+  { live: "abc", config: "dba", gives: "dbca", why: "a live-only element stays behind its predecessor" },
+  { live: "abcde", config: "eca", gives: "bdeca", why: "a live-only element stays before its successor" },
+  { live: "abcd", config: "xbya", gives: "xbcdya", why: "a live-only element follows its predecessor anywhere" },
+  { live: "", config: "ab", gives: "ab", why: "all elements are new" },
+])("merging $config into $live gives $gives: $why", ({ live, config, gives }) => {
   expect(names(mergeValues(list(live), list(config), keyed))).toBe(gives);
 });
 
-it("loses nothing, makes nothing twice, and keeps the order of the configuration", () => {
+it("keeps every element once, in the order of the configuration", () => {
   const unique = fc.uniqueArray(fc.constantFrom(..."abcdefgh"), { maxLength: 8 });
   fc.assert(
     fc.property(unique, unique, (live, config) => {
@@ -29,7 +29,7 @@ it("loses nothing, makes nothing twice, and keeps the order of the configuration
   );
 });
 
-it("does not let null take away what is there", () => {
+it("keeps existing values where the configuration has null", () => {
   expect(mergeValues({ a: 1 }, null, {})).toEqual({ a: 1 });
   expect(mergeValues(undefined, null, {})).toBeNull();
 });

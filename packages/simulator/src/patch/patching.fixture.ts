@@ -1,4 +1,4 @@
-// For tests of patches and ownership: two kinds, and the way from one state of an object to the next.
+// For tests of patches and managed fields: two kinds, and helpers that apply and write objects.
 import type { ApiObject, JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { makePatching } from "./patching.ts";
@@ -12,7 +12,7 @@ export const deployments: KindEntry = {
 
 const named = { type: "object", properties: { name: { type: "string" }, size: { type: "integer" } } };
 
-/** A custom resource with every sort of list. */
+/** A custom resource with every type of list. */
 export const wides: KindEntry = {
   ...{ group: "example.com", version: "v1", kind: "Wide", plural: "wides", singular: "wide", namespaced: true },
   subresources: status,
@@ -52,13 +52,13 @@ export interface Applying {
   readonly now?: string;
 }
 
-/** What an apply makes of an object. */
+/** Applies a configuration. */
 export function applied(live: ApiObject | undefined, patch: unknown, options: Applying = {}): ApiObject {
   const { kind = wides, manager = "me", force = false, subresource, now = "2026-01-01T00:00:00Z" } = options;
   return patching.patch({ type: "apply", patch, kind, live, manager, force, subresource, now }) as ApiObject;
 }
 
-/** The object after a write that was no apply, with its managers. */
+/** Writes an object without apply, and updates managedFields. */
 export function written(before: ApiObject | undefined, after: ApiObject, options: Applying = {}): ApiObject {
   const { kind = wides, manager = "me", subresource, now = "2026-01-01T00:00:00Z" } = options;
   const managedFields = patching.track({ kind, subresource, before, after, manager, now });
@@ -66,7 +66,7 @@ export function written(before: ApiObject | undefined, after: ApiObject, options
   return { ...after, metadata: { ...metadata, uid: "1", ...(managedFields && { managedFields }) } } as ApiObject;
 }
 
-/** Who owns what: `{ "me": { "f:spec": … } }`, with the operation where it is not the only one of that name. */
+/** Fields by manager: `{ "me": { "f:spec": … } }`. Includes the operation if a manager has several. */
 export function owners(object: ApiObject): Readonly<Record<string, unknown>> {
   const entries = (object.metadata.managedFields ?? []) as readonly Record<string, unknown>[];
   return Object.fromEntries(

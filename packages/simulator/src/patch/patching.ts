@@ -1,59 +1,55 @@
-// Patches and ownership. A PATCH comes in four dialects, told apart by its content type; every write, of whatever kind, also
-// says who owns which fields from then on (metadata.managedFields).
+// Patches and field ownership. The content type of a PATCH selects one of four formats. Every write also updates the owners of the
+// changed fields (metadata.managedFields).
 //
-//   json-patch.ts         a list of operations, RFC 6902
-//   merge-patch.ts        an object laid over another, RFC 7396
-//   strategic-merge.ts    the same, merging lists by key; only for built-in kinds
-//   server-side-apply.ts  what somebody wants, and owns
-//   track-changes.ts      ownership after everything but an apply
-//   merge-keys.ts         which lists are merged by what: the table behind the last three
-//   path-set.ts           sets of paths, which is what ownership is made of
+//   json-patch.ts         JSON patch (RFC 6902) and JSON merge patch (RFC 7396)
+//   strategic-merge.ts    merge patch that merges lists by key; built-in kinds only
+//   server-side-apply.ts  apply; merge-values.ts merges a configuration into the live object
+//   track-changes.ts      ownership after every other write
+//   managed-fields.ts     metadata.managedFields
+//   merge-schema.ts       which lists are merged by which keys; merge-keys.ts has the built-in kinds
+//   path-set.ts           sets of field paths
 //
-// Everything here is a pure function of its arguments.
+// All functions here are pure.
 import { draftOf, draftOver, isObject, type JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
-import type { PatchCall, Patching, UpdateCall } from "../server/patching.ts";
+import type { PatchCall, Patching, UpdateCall } from "../server/core.ts";
 import { badRequest, unsupportedMediaType } from "../server/status-error.ts";
-import { checkConfig } from "./check-config.ts";
-import { customMergeSchema } from "./custom-merge-schema.ts";
-import { nameOf } from "./empty-objects.ts";
-import { applyJsonPatch, goTypeOf } from "./json-patch.ts";
-import { updateLastApplied } from "./last-applied.ts";
-import { encodeManaged, type Manager } from "./managed-fields.ts";
+import { applyJsonPatch, applyMergePatch, goTypeOf } from "./json-patch.ts";
+import { encodeManaged, type Manager, nameOf } from "./managed-fields.ts";
 import { anyKind, mergeKeys } from "./merge-keys.ts";
-import { applyMergePatch } from "./merge-patch.ts";
-import type { MergeSchema } from "./merge-schema.ts";
-import { MisfitError } from "./path-element.ts";
-import { applyServerSide } from "./server-side-apply.ts";
+import { customMergeSchema, type MergeSchema } from "./merge-schema.ts";
+import { checkConfig } from "./merge-values.ts";
+import { SchemaMismatchError } from "./path-set.ts";
+import { applyServerSide, updateLastApplied } from "./server-side-apply.ts";
 import { applyStrategicMerge } from "./strategic-merge.ts";
 import { trackChanges } from "./track-changes.ts";
 
 export function makePatching(): Patching {
-  const schemaOf = rememberSchemas();
+  const schemaOf = cachedSchemas();
   return {
     patch: (call) => draftAfter(patched(call, schemaOf(call.kind))) as ReturnType<Patching["patch"]>,
     track: (call) => tracked(call, schemaOf(call.kind)),
   };
 }
 
-/** Writable at the top and in its metadata; what is frozen below that was not patched, and is shared with the live object. */
+/** Returns a draft with a mutable top level and metadata. Frozen values below were not patched and are shared with the live object. */
 function draftAfter(object: JsonObject): JsonObject {
   const draft = draftOver({ ...object });
   return isObject(draft.metadata) ? { ...draft, metadata: { ...draft.metadata } } : draft;
 }
 
-/** An object whose lists cannot be told apart is about to be refused; until then everything stays with whom it was. */
+/** Keeps managedFields if list elements are ambiguous; validation rejects such an object later. */
 function tracked(call: UpdateCall, schema: MergeSchema): readonly unknown[] | undefined {
   try {
     return encodeManaged(trackChanges({ ...call, schema, manager: managerOf(call, "Update") }));
   } catch (error) {
-    if (error instanceof MisfitError) return call.before?.metadata.managedFields;
+    if (error instanceof SchemaMismatchError) return call.before?.metadata.managedFields;
     throw error;
   }
 }
 
-/** How objects of a kind are merged; for custom resources derived once from each definition, and gone with it. */
-function rememberSchemas(): (kind: KindEntry) => MergeSchema {
+/** Returns the merge schema of a kind. Caches those of custom resources per definition. */
+function cachedSchemas(): (kind: KindEntry) => MergeSchema {
   const known = new WeakMap<JsonObject, MergeSchema>();
   return (kind) => {
     const { customResource } = kind;
@@ -74,7 +70,7 @@ function patched(call: PatchCall, schema: MergeSchema): JsonObject {
   return applyStrategicMerge(target, patch, schema);
 }
 
-/** What custom resources take. */
+/** The patch types of custom resources. */
 const withoutStrategic = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 
 function applied(call: PatchCall, schema: MergeSchema): JsonObject {

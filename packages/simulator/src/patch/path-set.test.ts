@@ -22,7 +22,7 @@ const sets = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLe
 });
 const listed = (set: PathSet) => pathsOf(set).map(shownPath).sort();
 
-it("is what FieldsV1 says, and back", () => {
+it("encodes to FieldsV1 and decodes to the same set", () => {
   fc.assert(
     fc.property(sets, (set) => {
       expect(listed(decodeSet(encodeSet(set)) ?? emptySet())).toEqual(listed(set));
@@ -30,7 +30,7 @@ it("is what FieldsV1 says, and back", () => {
   );
 });
 
-it("keeps the laws of sets", () => {
+it("obeys the laws of set algebra", () => {
   fc.assert(
     fc.property(sets, sets, (a, b) => {
       const inA = new Set(listed(a));
@@ -42,17 +42,17 @@ it("keeps the laws of sets", () => {
   );
 });
 
-it("loses what is below a path together with it", () => {
+it("drops the paths below a removed root", () => {
   const set = decodeSet({ "f:a": { ".": {}, "f:spec": {} }, "f:spec": { "f:a": {} } }) ?? emptySet();
   expect(encodeSet(without(set, decodeSet({ "f:a": {} }) ?? emptySet()))).toEqual({ "f:spec": { "f:a": {} } });
 });
 
-it("shows paths as people read them", () => {
+it("formats paths for messages", () => {
   expect(shownPath(["f:spec", "f:containers", 'k:{"name":"app"}', "f:args", 'v:"-v"'])).toBe(
     '.spec.containers[name="app"].args[="-v"]',
   );
 });
 
-it.each([undefined, 5, { odd: {} }, { "f:a": 1 }])("is not made of %j", (fields) => {
+it.each([undefined, 5, { odd: {} }, { "f:a": 1 }])("rejects %j as FieldsV1", (fields) => {
   expect(decodeSet(fields)).toBeUndefined();
 });

@@ -1,30 +1,33 @@
-// Server-side apply: an applier says which fields it wants and how, and owns exactly those. What it applied before and does
-// not apply now is removed, unless somebody else owns it too. What somebody else owns and has another value is a conflict,
-// which `force` resolves in the applier's favour.
+// Server-side apply: the applier owns exactly the fields in its configuration. Apply removes fields that the applier owned and now
+// omits, unless another manager owns them. A field that another manager owns with a different value is a conflict, which `force`
+// overrides.
 //
-// Versions of a kind are taken for the same: a manager that wrote through another version owns the paths it names there. For
-// kinds that are not converted, which are all of ours, that is also what the real one finds out.
-import { type ApiObject, isObject, type JsonObject, sameJson } from "../json.ts";
+// Managed fields are not converted between versions of a kind.
+import { type ApiObject, isObject, type JsonObject, objectAt, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
-import { applyConflict, type Conflict } from "./apply-conflict.ts";
-import { emptyObject } from "./empty-objects.ts";
-import { allowedByLastApplied } from "./last-applied.ts";
-import { decodeManaged, encodeManaged, idOf, type Managed, type Manager } from "./managed-fields.ts";
+import { StatusError } from "../server/status-error.ts";
+import {
+  decodeManaged,
+  emptyObject,
+  encodeManaged,
+  identity,
+  idOf,
+  type Managed,
+  type Manager,
+  onlyWritable,
+} from "./managed-fields.ts";
 import type { MergeSchema } from "./merge-schema.ts";
-import { mergeValues } from "./merge-values.ts";
-import { ownedFields, withNamedFields } from "./owned-fields.ts";
-import { difference, emptySet, intersection, isEmpty, type PathSet, pathsOf, union } from "./path-set.ts";
-import { removePaths } from "./remove-paths.ts";
-import { bare, changesOf, loseTo, trackChanges } from "./track-changes.ts";
-import { identity, onlyWritable } from "./untracked.ts";
+import { mergeValues, ownedFields, removePaths, withNamedFields } from "./merge-values.ts";
+import { difference, emptySet, intersection, isEmpty, type Path, type PathSet, pathsOf, shownPath, union } from "./path-set.ts";
+import { bare, changesOf, compare, removeOwnership, trackChanges } from "./track-changes.ts";
 
 export interface Apply {
   readonly kind: KindEntry;
   readonly schema: MergeSchema;
   readonly subresource: string | undefined;
-  /** Undefined: it does not exist yet. */
+  /** Undefined if the object does not exist yet. */
   readonly live: ApiObject | undefined;
-  /** Checked to be of this kind and to fit the schema. */
+  /** Already validated against kind and schema. */
   readonly config: JsonObject;
   readonly manager: Manager;
   readonly force: boolean;
@@ -32,7 +35,7 @@ export interface Apply {
   readonly now: string;
 }
 
-/** The merged object with its managedFields. @throws StatusError 409 */
+/** Returns the merged object with its managedFields. @throws StatusError 409 */
 export function applyServerSide(apply: Apply): JsonObject {
   const { kind, schema, live, config, manager, now } = apply;
   const id = idOf(manager);
@@ -52,7 +55,7 @@ export function applyServerSide(apply: Apply): JsonObject {
   return withManaged(after as JsonObject, managed);
 }
 
-/** Objects without managers are taken for somebody's before the first apply: "before-first-apply" owns all they have. */
+/** Decodes the managers. If there are none, "before-first-apply" owns all existing fields. */
 function managersOf({ kind, schema, live, now }: Apply): Managed {
   const managed = decodeManaged(live?.metadata.managedFields) ?? new Map();
   if (live === undefined || managed.size > 0) return managed;
@@ -65,11 +68,11 @@ function managersOf({ kind, schema, live, now }: Apply): Managed {
 interface Pruning {
   readonly schema: MergeSchema;
   readonly managed: Managed;
-  /** What the applier owned so far. */
+  /** The fields that the applier owned before. */
   readonly last: PathSet;
 }
 
-/** Removes what the applier owned and does not own any more, except what others own. */
+/** Removes fields that the applier no longer owns, except those that other managers own. */
 function pruned(merged: unknown, { schema, managed, last }: Pruning): unknown {
   const named = (set: PathSet) => withNamedFields(set, schema);
   const fieldsOf = (value: unknown) => named(ownedFields(value ?? {}, schema));
@@ -82,7 +85,7 @@ function pruned(merged: unknown, { schema, managed, last }: Pruning): unknown {
 
 interface Outcome {
   readonly managed: Managed;
-  /** Of the applier. */
+  /** The ID of the applier. */
   readonly id: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -93,7 +96,7 @@ function resolveConflicts(apply: Apply, { managed, id, before, after }: Outcome)
   const conflicts = apply.force ? [] : conflictsOf(managed, id, union(changes.added, changes.modified));
   const standing = conflicts.length === 0 ? [] : unlessMigrating(apply, conflicts);
   if (standing.length > 0) throw applyConflict(standing);
-  loseTo(changes, managed, id);
+  removeOwnership(changes, managed, id);
 }
 
 function conflictsOf(managed: Managed, id: string, changed: PathSet): readonly Conflict[] {
@@ -103,7 +106,7 @@ function conflictsOf(managed: Managed, id: string, changed: PathSet): readonly C
   );
 }
 
-/** kubectl may take over what kubectl applied on the client's side, as long as nobody has changed it since. */
+/** kubectl can take over fields of client-side apply that have not changed since. */
 function unlessMigrating({ schema, live, manager }: Apply, conflicts: readonly Conflict[]): readonly Conflict[] {
   if (manager.manager !== "kubectl" || live === undefined) return conflicts;
   const allowed = allowedByLastApplied(live, schema);
@@ -114,4 +117,80 @@ function withManaged(object: JsonObject, managed: Managed): JsonObject {
   const managedFields = encodeManaged(managed);
   const metadata = isObject(object.metadata) ? object.metadata : {};
   return { ...object, metadata: { ...metadata, ...(managedFields && { managedFields }) } };
+}
+
+// The conflict error.
+
+export interface Conflict {
+  /** The owner of the path. */
+  readonly manager: Manager;
+  readonly path: Path;
+}
+
+/** Returns a 409 with a cause for every path. */
+function applyConflict(conflicts: readonly Conflict[]): StatusError {
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${shownManager(manager)}`,
+    field: shownPath(path),
+  }));
+  return new StatusError({ code: 409, reason: "Conflict", message: messageOf(conflicts), details: { causes } });
+}
+
+function messageOf(conflicts: readonly Conflict[]): string {
+  const [only, ...others] = conflicts;
+  if (only !== undefined && others.length === 0)
+    return `Apply failed with 1 conflict: conflict with ${shownManager(only.manager)}: ${shownPath(only.path)}`;
+  const managers = new Map<string, string[]>();
+  for (const { manager, path } of conflicts) {
+    const name = shownManager(manager);
+    managers.set(name, [...(managers.get(name) ?? []), `- ${shownPath(path)}`]);
+  }
+  const lines = [...managers].flatMap(([name, paths]) => [`conflicts with ${name}:`, ...paths]);
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
+}
+
+function shownManager({ manager, operation, apiVersion, subresource }: Manager): string {
+  const through = subresource === undefined ? "" : ` with subresource ${JSON.stringify(subresource)}`;
+  return `${JSON.stringify(manager)}${through}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
+}
+
+// Migration from client-side `kubectl apply`: its last-applied annotation lists the fields that server-side apply can take over
+// without a conflict. Apply keeps the annotation up to date.
+
+const annotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Returns paths (as JSON) that still have the value of client-side apply. Undefined without the annotation. */
+function allowedByLastApplied(live: ApiObject, schema: MergeSchema): ReadonlySet<string> | undefined {
+  const applied = lastApplied(live);
+  if (applied === undefined || applied.apiVersion !== live.apiVersion) return undefined;
+  const { added, modified, removed } = compare(applied, bare(live), schema);
+  const unchanged = difference(ownedFields(applied, schema), union(union(added, modified), removed));
+  return new Set(pathsOf(unchanged).map((path) => JSON.stringify(path)));
+}
+
+function lastApplied({ metadata }: ApiObject): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(metadata.annotations?.[annotation] ?? "");
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Updates the annotation if it exists and the applier is kubectl. */
+export function updateLastApplied(object: JsonObject, config: JsonObject, manager: string): void {
+  const annotations = objectAt(object, "metadata", "annotations");
+  if (manager !== "kubectl" || !annotations[annotation]) return;
+  const { [annotation]: _, ...others } = objectAt(config, "metadata", "annotations");
+  const metadata = { ...objectAt(config, "metadata"), annotations: others };
+  annotations[annotation] = `${JSON.stringify(sorted({ ...config, metadata }))}\n`;
+}
+
+/** Sorts keys, as Go does when it writes maps. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
 }

@@ -29,41 +29,41 @@ describe("a strategic merge patch", () => {
     expect(containers({ name: "side", image: "y:2" })).toEqual([pod.spec.containers[0], { name: "side", image: "y:2" }]);
   });
 
-  it("puts what it mentions in its own order, and leaves the rest where it was", () => {
+  it("orders the elements it contains, and keeps the position of the others", () => {
     const names = containers({ name: "new", image: "z" }, { name: "app" }).map(({ name }) => name);
     expect(names).toEqual(["new", "app", "side"]);
   });
 
-  it("deletes by directive", () => {
+  it("deletes an element with $patch: delete", () => {
     expect(containers({ name: "side", $patch: "delete" }).map(({ name }) => name)).toEqual(["app"]);
   });
 
-  it("replaces a list by directive", () => {
+  it("replaces a list with $patch: replace", () => {
     expect(containers({ $patch: "replace" }, { name: "only" })).toEqual([{ name: "only" }]);
   });
 
-  it("tells ports apart by their number alone", () => {
+  it("identifies ports by their number only", () => {
     const [app] = containers({ name: "app", ports: [{ containerPort: 80, name: "web" }] });
     expect(app?.ports).toEqual([{ containerPort: 80, protocol: "TCP", name: "web" }]);
   });
 
-  it("takes the order it is told", () => {
+  it("orders elements by $setElementOrder", () => {
     const env = { "$setElementOrder/env": [{ name: "C" }, { name: "B" }, { name: "A" }], env: [{ name: "C", value: "3" }] };
     const [app] = containers({ name: "app", ...env });
     expect(app?.env?.map(({ name }) => name)).toEqual(["C", "B", "A"]);
   });
 
-  it("merges scalars as a set, and takes out of it what it is told", () => {
+  it("merges lists of scalars as sets and removes elements by $deleteFromPrimitiveList", () => {
     expect(patched({ metadata: { finalizers: ["e/f"] } }).metadata.finalizers).toEqual(["e/f", "a/b", "c/d"]);
     const without = patched({ metadata: { "$deleteFromPrimitiveList/finalizers": ["a/b"] } });
     expect(without.metadata.finalizers).toEqual(["c/d"]);
   });
 
-  it("replaces lists that have no key", () => {
+  it("replaces lists without a merge key", () => {
     expect(patched({ spec: { tolerations: [{ key: "b" }] } }).spec.tolerations).toEqual([{ key: "b" }]);
   });
 
-  it("retains only the keys it names", () => {
+  it("keeps only the fields in $retainKeys", () => {
     expect(patched({ metadata: { $retainKeys: ["labels"], labels: { y: "2" } } }).metadata).toEqual({
       labels: { x: "1", y: "2" },
     });
@@ -72,12 +72,12 @@ describe("a strategic merge patch", () => {
     );
   });
 
-  it("replaces or empties an object by directive", () => {
+  it("replaces or deletes an object with $patch", () => {
     expect(patched({ metadata: { labels: { $patch: "replace", z: "3" } } }).metadata.labels).toEqual({ z: "3" });
     expect(patched({ metadata: { labels: { $patch: "delete" } } }).metadata.labels).toEqual({});
   });
 
-  it("does not keep the nulls of what is new", () => {
+  it("drops nulls from new objects", () => {
     const affinity = { nodeAffinity: null, podAffinity: { preferred: null } };
     expect(patched({ spec: { affinity } }).spec).toMatchObject({ affinity: { podAffinity: {} } });
     expect(patched({ spec: { affinity } }).spec).not.toHaveProperty("affinity.nodeAffinity");
@@ -85,12 +85,12 @@ describe("a strategic merge patch", () => {
 
   it.each([
     {
-      name: "an element without its key",
+      name: "an element without its merge key",
       patch: { spec: { containers: [{ image: "x" }] } },
       says: "map: map[image:x] does not contain declared merge key: name",
     },
     {
-      name: "a directive nobody knows",
+      name: "an unknown directive",
       patch: { spec: { $patch: "foo" } },
       says: "unknown patch type: foo in map: map[$patch:foo]",
     },

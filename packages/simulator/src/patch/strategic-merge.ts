@@ -1,22 +1,20 @@
-// Strategic merge patch: a merge patch that knows which lists are merged, and by which key. Directives in the patch say what
-// plain data cannot:
+// Strategic merge patch: a merge patch that merges lists by key. It has directives:
 //
-//     $patch: delete | replace                 in an object, or in an element of a list
-//     $retainKeys: [a, b]                      no other fields than these
+//     $patch: delete | replace                 in an object or a list element
+//     $retainKeys: [a, b]                      removes all other fields
 //     $setElementOrder/containers: [{name: a}] the order of a merged list
-//     $deleteFromPrimitiveList/finalizers: [x] take these out of a list of scalars
+//     $deleteFromPrimitiveList/finalizers: [x] removes elements from a list of scalars
 //
-// kubectl apply and kubectl edit write all of them.
+// kubectl apply and kubectl edit use all of them.
 import { draftOf, isObject, type JsonObject } from "../json.ts";
 import { badRequest, StatusError } from "../server/status-error.ts";
 import { goTypeOf } from "./json-patch.ts";
-import { fieldOf, type MergeSchema, plain } from "./merge-schema.ts";
-import { orderedBy, strategicRule, withoutDirectives } from "./strategic-order.ts";
+import { fieldOf, type MergeSchema, plain, type StrategicRule } from "./merge-schema.ts";
 
 const order = "$setElementOrder/";
 const deletion = "$deleteFromPrimitiveList/";
 
-/** The target with the patch merged in; the target itself stays as it is. @throws StatusError 400, 500 */
+/** Merges the patch. Does not change the target. @throws StatusError 400, 500 */
 export function applyStrategicMerge(target: JsonObject, patch: unknown, schema: MergeSchema): JsonObject {
   if (patch === null) return target;
   if (!isObject(patch))
@@ -24,7 +22,7 @@ export function applyStrategicMerge(target: JsonObject, patch: unknown, schema: 
   return mergeStrategicObject(target, draftOf(patch), schema);
 }
 
-/** The patch is a private copy and may be written to; the target is copied level by level, where something changes. */
+/** Changes `patch`, which is a private copy. Copies `target` level by level where it changes. */
 function mergeStrategicObject(target: JsonObject, patch: JsonObject, schema: MergeSchema): JsonObject {
   const { $patch: directive, $retainKeys: retained, ...rest } = patch;
   if (directive !== undefined) return replaced(directive, rest);
@@ -49,7 +47,7 @@ function retainKeys(original: JsonObject, patch: JsonObject, retained: unknown):
   for (const key of Object.keys(original)) if (!retained.includes(key)) delete original[key];
 }
 
-/** Lists whose order the patch prescribes. They are merged here and leave the patch. */
+/** Merges the lists that have a $setElementOrder, and removes them from the patch. */
 function mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: MergeSchema): void {
   for (const directive of Object.keys(patch).filter((key) => key.startsWith(order))) {
     const key = directive.slice(order.length);
@@ -93,7 +91,7 @@ function deleteScalars(original: JsonObject, key: string, values: unknown): void
   if (Array.isArray(list)) original[key] = list.filter((each) => !values.includes(each));
 }
 
-/** What is new is taken as it is, but for fields that say null. */
+/** Drops fields that are null from a new value. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
@@ -105,7 +103,7 @@ function failed(message: string): StatusError {
   return new StatusError({ code: 500, reason: "", message });
 }
 
-/** A list after a patch of it: merged by key or as a set where the schema says so, otherwise the patch. */
+/** Merges a list by key or as a set according to the schema; otherwise replaces it. */
 function mergeStrategicList(live: readonly unknown[], changes: readonly unknown[], schema: MergeSchema): readonly unknown[] {
   const { key, replace } = strategicRule(schema);
   if (replace === true || (key === undefined && schema.set !== true)) return changes;
@@ -154,10 +152,67 @@ function keyOf(item: JsonObject, key: string): unknown {
   throw failed(`map: ${shown(item)} does not contain declared merge key: ${key}`);
 }
 
-/** As Go prints maps. */
+/** Formats a value as Go prints maps. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(shown).join(" ")}]`;
   if (!isObject(value)) return value === null ? "<nil>" : String(value);
   const sorted = Object.keys(value).sort();
   return `map[${sorted.map((key) => `${key}:${shown(value[key])}`).join(" ")}]`;
+}
+
+// The order of elements in a merged list, and how they are identified.
+
+function strategicRule(schema: MergeSchema): StrategicRule {
+  return schema.strategic ?? (schema.keys?.[0] === undefined ? {} : { key: schema.keys[0] });
+}
+
+export interface Order {
+  /** The order of the elements in the patch: elements or only their keys. */
+  readonly wanted: readonly unknown[];
+  /** The order of the other elements. */
+  readonly live: readonly unknown[];
+  readonly schema: MergeSchema;
+}
+
+/** Orders elements of the patch as the patch does, and inserts the others at their previous positions. */
+function orderedBy(list: readonly unknown[], { wanted, live, schema }: Order): readonly unknown[] {
+  const { key } = strategicRule(schema);
+  const idOf = (item: unknown) => (key !== undefined && isObject(item) ? item[key] : item);
+  const [first, before] = [wanted.map(idOf), live.map(idOf)];
+  const sorted = (items: readonly unknown[], by: readonly unknown[]) =>
+    [...items].sort((a, b) => by.indexOf(idOf(a)) - by.indexOf(idOf(b)));
+  const mentioned = sorted(
+    list.filter((item) => first.includes(idOf(item))),
+    first,
+  );
+  const others = sorted(
+    list.filter((item) => !first.includes(idOf(item))),
+    before,
+  );
+  return interleave(others, mentioned, (item) => before.indexOf(idOf(item)));
+}
+
+/** Places an other element before the next element of the patch if it was before that one in the live list. */
+function interleave(
+  others: readonly unknown[],
+  mentioned: readonly unknown[],
+  place: (item: unknown) => number,
+): readonly unknown[] {
+  const result: unknown[] = [];
+  const rest = [...others];
+  for (const item of mentioned) {
+    const at = place(item);
+    while (rest.length > 0 && at >= 0 && place(rest[0]) >= 0 && place(rest[0]) < at) result.push(rest.shift());
+    result.push(item);
+  }
+  return [...result, ...rest];
+}
+
+/** Removes objects with directives from a new value. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((each) => each !== undefined);
+  if (!isObject(value)) return value;
+  if ("$patch" in value) return undefined;
+  const kept = Object.entries(value).map(([key, each]) => [key, withoutDirectives(each)] as const);
+  return Object.fromEntries(kept.filter(([, each]) => each !== undefined));
 }

@@ -6,8 +6,8 @@ const template = { metadata: { labels: { app: "a" } }, spec: { containers: [{ na
 const deployment = (spec: object, more: object = {}): ApiObject =>
   ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec, ...more }) as ApiObject;
 
-describe("whoever creates", () => {
-  it("owns what was not there before: in Go, structs always are", () => {
+describe("the creator of an object", () => {
+  it("owns the fields it set, but no Go structs, which always exist", () => {
     const made = written(undefined, deployment({ replicas: 1, selector: { matchLabels: { app: "a" } }, template }), {
       kind: deployments,
     });
@@ -25,23 +25,23 @@ describe("whoever creates", () => {
     });
   });
 
-  it("owns the spec itself of a custom resource", () => {
+  it("also owns the spec of a custom resource", () => {
     expect(owners(written(undefined, wide({ replicas: 1 })))).toEqual({
       "me Update": { "f:spec": { ".": {}, "f:replicas": {} } },
     });
   });
 
-  it("does not own the status, which cannot be written this way", () => {
+  it("does not own the status, which a create cannot write", () => {
     expect(owners(written(undefined, wide({ replicas: 1 }, { status: { phase: "X" } })))["me Update"]).not.toHaveProperty(
       "f:status",
     );
   });
 });
 
-describe("whoever changes", () => {
+describe("an update", () => {
   const made = written(undefined, wide({ replicas: 1, labels: { x: "1", y: "2" } }));
 
-  it("takes what it changed from whoever had it", () => {
+  it("moves ownership of a changed field to the updater", () => {
     const changed = written(made, { ...made, spec: { replicas: 2, labels: { x: "1", y: "2" } } }, { manager: "you" });
     expect(owners(changed)).toEqual({
       "me Update": { "f:spec": { ".": {}, "f:labels": { ".": {}, "f:x": {}, "f:y": {} } } },
@@ -49,31 +49,31 @@ describe("whoever changes", () => {
     });
   });
 
-  it("takes nothing by removing, though everybody loses what is gone", () => {
+  it("that removes a field removes it from all managers, and the updater gains nothing", () => {
     const changed = written(made, { ...made, spec: { replicas: 1, labels: { y: "2" } } }, { manager: "you" });
     expect(owners(changed)).toEqual({
       "me Update": { "f:spec": { ".": {}, "f:labels": { ".": {}, "f:y": {} }, "f:replicas": {} } },
     });
   });
 
-  it("and changes nothing leaves everything as it was, times included", () => {
+  it("without changes keeps managedFields, including timestamps", () => {
     const same = written(made, made, { manager: "you", now: "2026-01-01T00:00:09Z" });
     expect(same.metadata.managedFields).toEqual(made.metadata.managedFields);
   });
 
-  it("has an entry of its own for each subresource", () => {
-    const stated = written(made, { ...made, status: { phase: "Running" } }, { subresource: "status" });
-    expect(owners(stated)["me Update status"]).toEqual({ "f:status": { ".": {}, "f:phase": {} } });
+  it("adds a separate entry for each subresource", () => {
+    const withStatus = written(made, { ...made, status: { phase: "Running" } }, { subresource: "status" });
+    expect(owners(withStatus)["me Update status"]).toEqual({ "f:status": { ".": {}, "f:phase": {} } });
   });
 
-  it.each([{ by: [] }, { by: [{}] }])("forgets the managers with $by, and then nobody is tracked any more", ({ by }) => {
+  it.each([{ by: [] }, { by: [{}] }])("with managedFields $by resets them and stops tracking", ({ by }) => {
     const reset = written(made, { ...made, metadata: { ...made.metadata, managedFields: by } } as ApiObject);
     expect(reset.metadata.managedFields).toBeUndefined();
     expect(written(reset, { ...reset, spec: { replicas: 9 } }).metadata.managedFields).toBeUndefined();
   });
 });
 
-it("More than ten updaters become ancient changes, the oldest first", () => {
+it("more than ten Update entries are merged into ancient-changes, oldest first", () => {
   let object = written(undefined, wide({ labels: {} }));
   for (let count = 1; count <= 12; count += 1) {
     const labels = { ...(object.spec as { labels: object }).labels, [`l${count}`]: "x" };

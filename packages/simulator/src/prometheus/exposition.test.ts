@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sampleText } from "./answer.ts";
+import { sampleText } from "./api.ts";
 import { ExpositionError, formatExposition, goNumber, parseExposition, type Sample } from "./exposition.ts";
 
-describe("metrics as text", () => {
-  it("are what cAdvisor would write", () => {
+describe("the text format of metrics", () => {
+  it("matches the output of cAdvisor", () => {
     const labels = { container: "main", id: "/x" };
     const samples: readonly Sample[] = [
       { name: "container_memory_rss", labels, value: 1_011_712, timestampMs: 1_794_821_426_771 },
@@ -19,7 +19,7 @@ describe("metrics as text", () => {
     );
   });
 
-  it("are read as they were written, whatever is in their labels", () => {
+  it("round-trips any labels", () => {
     const name = fc.stringMatching(/^[a-z_:][a-z0-9_:]{0,8}$/);
     const labels = fc.dictionary(fc.stringMatching(/^[a-z_][a-z0-9_]{0,5}$/), fc.string(), { maxKeys: 3 });
     const value = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0));
@@ -33,16 +33,16 @@ describe("metrics as text", () => {
     );
   });
 
-  it.each(["no value", 'x{a="b" 1', "x{a=b} 1", "x 1 2 3", "1x 1"])("%j is none", (line) => {
+  it.each(["rejects %j", 'x{a="b" 1', "x{a=b} 1", "x 1 2 3", "1x 1"])("%j is none", (line) => {
     expect(() => parseExposition(line)).toThrow(ExpositionError);
   });
 
-  it("may have comments, empty lines and spaces", () => {
+  it("allows comments, empty lines and spaces", () => {
     expect(parseExposition('# HELP x y\n\nx 1\nx{ a = "b" , } 2 \n').map(({ value }) => value)).toEqual([1, 2]);
   });
 });
 
-describe("a number as Go writes it", () => {
+describe("numbers in Go's format", () => {
   it.each([
     [921_600, "921600"],
     [1_000_000, "1e+06"],
@@ -54,7 +54,7 @@ describe("a number as Go writes it", () => {
     [Number.NEGATIVE_INFINITY, "-Inf"],
   ])("%d is %s in a text of metrics", (value, text) => expect(goNumber(value)).toBe(text));
 
-  it("has no exponent in an answer, and loses nothing by that", () => {
+  it("have no exponent in a response, without loss of precision", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = sampleText(value);

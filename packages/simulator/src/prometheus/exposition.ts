@@ -1,24 +1,23 @@
-// Metrics as text, the way exporters show them and Prometheus reads them (text format 0.0.4): what a hollow node serves, and
-// what the simulated Prometheus scrapes. In memory the samples go from one to the other as they are.
+// The text format of metrics (0.0.4). In memory, samples are passed without it.
 
-/** One measurement. The labels are without the name; the same object for the same series, so that it can be recognised. */
+/** One measurement. The labels exclude the name, and the same series has the same labels object. */
 export interface Sample {
   readonly name: string;
   readonly labels: Labels;
   readonly value: number;
-  /** When it was measured, in milliseconds since 1970; undefined: when it was asked for. */
+  /** The timestamp in milliseconds since 1970; undefined: the time of the scrape. */
   readonly timestampMs?: number;
 }
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** What a metric is, for people and for those who check types. */
+/** Type and help text of a metric. */
 export interface MetricHelp {
   readonly type: "gauge" | "counter";
   readonly help: string;
 }
 
-/** Samples as text, grouped by name, with their help where it is known. */
+/** Samples as text, grouped by name, with their help text if known. */
 export function formatExposition(samples: Iterable<Sample>, help: Readonly<Record<string, MetricHelp>> = {}): string {
   const byName = Map.groupBy(samples, ({ name }) => name);
   const lines = [...byName].flatMap(([name, group]) => {
@@ -49,7 +48,7 @@ export function goNumber(value: number): string {
   return `${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
-/** Text that is not in the format. */
+/** The text is not in the format. */
 export class ExpositionError extends Error {
   readonly code = "SIMULATOR_EXPOSITION";
   override readonly name = "ExpositionError";
@@ -58,7 +57,7 @@ export class ExpositionError extends Error {
 const samplePattern = /^([a-zA-Z_:][\w:]*)\s*(?:\{(.*)\})?\s+(\S+)(?:\s+(-?\d+))?\s*$/;
 const labelPattern = /\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)/gy;
 
-/** The samples in a text. @throws ExpositionError for a line that is none */
+/** The samples in a text. @throws ExpositionError for a line that is not a sample */
 export function parseExposition(text: string): readonly Sample[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" || line.startsWith("#") ? [] : [parseSample(line)]));
 }

@@ -1,36 +1,36 @@
-// Bad days of a Prometheus, for tests of those who ask it. Two places can be spoiled: what it keeps of a scrape (`tamper`),
-// and what becomes of a question (`onRequest`, `retouch`). They may be set and taken back at any time.
-import { type Clock, TransportError, type TransportRequest, type TransportResponse } from "@memhog/runtime";
-import type { QueryData } from "./answer.ts";
-import { failure } from "./answer.ts";
+// Faults of Prometheus, which can be set and removed at any time: corrupt scraped samples (`tamper`), failing requests
+// (`onRequest`) and changed responses (`retouch`).
+import { TransportError, type TransportRequest, type TransportResponse } from "@memhog/runtime/client";
+import type { Clock } from "@memhog/runtime/concurrency";
+import { failure, type QueryData } from "./api.ts";
 import type { Labels, Sample } from "./exposition.ts";
 import type { Tamper } from "./scraper.ts";
 
-/** What becomes of a question. */
+/** What happens to a request. */
 export type RequestFault =
-  /** Nobody listens. */
+  /** The connection is refused. */
   | { readonly kind: "refuse" }
-  /** The connection breaks while the answer is waited for. */
+  /** The connection breaks before the response. */
   | { readonly kind: "reset" }
-  /** The answer comes, so many milliseconds later. */
+  /** The response is delayed by this many milliseconds. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** A status of one's choice; without a body Prometheus's own kind of error. */
+  /** A status; without a body, an error in the format of Prometheus. */
   | { readonly kind: "status"; readonly status: number; readonly body?: string }
-  /** 200, and then the login page of a proxy. */
+  /** A 200 with an HTML page, as from a login proxy. */
   | { readonly kind: "html" };
 
 export interface PrometheusFaults {
-  /** Asked before each request; undefined: it is answered as usual. */
+  /** Called before each request; undefined: no fault. */
   onRequest?: ((request: TransportRequest) => RequestFault | undefined) | undefined;
-  /** Changes what a target said. See `lies`. */
+  /** Changes the scraped samples. See `corruptSamples`. */
   tamper?: Tamper | undefined;
-  /** Changes an answer. */
+  /** Changes a response. */
   retouch?: ((data: QueryData) => QueryData) | undefined;
-  /** Stand in every answer, as when a part of the data could not be read. */
+  /** Warnings in every response, as when a part of the data could not be read. */
   warnings?: readonly string[] | undefined;
 }
 
-/** Answers under a fault. @throws TransportError where there is no answer */
+/** Responds with a fault. @throws TransportError if there is no response */
 export async function answerUnder(
   fault: RequestFault | undefined,
   {
@@ -41,9 +41,9 @@ export async function answerUnder(
 ): Promise<TransportResponse> {
   switch (fault?.kind) {
     case "refuse":
-      throw new TransportError("connect ECONNREFUSED (a fault of the test)", { outcome: "not-sent" });
+      throw new TransportError("connect ECONNREFUSED (injected fault)", { outcome: "not-sent" });
     case "reset":
-      throw new TransportError("read ECONNRESET (a fault of the test)", { outcome: "unknown" });
+      throw new TransportError("read ECONNRESET (injected fault)", { outcome: "unknown" });
     case "slow":
       await clock.sleep(fault.ms, signal);
       return answer();
@@ -58,8 +58,8 @@ export async function answerUnder(
   }
 }
 
-/** Which samples a lie is about: those that have all of these labels (and, under `__name__`, this name). */
-export type About = Labels;
+/** Selects samples: those that have all of these labels (and, under `__name__`, this name). */
+type About = Labels;
 
 function isAbout({ name, labels }: Sample, about: About): boolean {
   return Object.entries({ ...about }).every(([label, value]) => (label === "__name__" ? name : labels[label]) === value);
@@ -69,7 +69,7 @@ function changing(about: About, change: (sample: Sample) => readonly Sample[]): 
   return (samples) => samples.flatMap((sample) => (isAbout(sample, about) ? change(sample) : [sample]));
 }
 
-/** Labels that nobody has seen before, the same ones each time: a series is recognised by them. */
+/** Returns the same changed labels each time, because the labels object identifies a series. */
 function relabelled(): (labels: Labels, change: (labels: Labels) => Labels) => Labels {
   const known = new WeakMap<Labels, Labels>();
   return (labels, change) => {
@@ -79,18 +79,18 @@ function relabelled(): (labels: Labels, change: (labels: Labels) => Labels) => L
   };
 }
 
-/** Ways for metrics to be wrong. */
-export const lies = {
-  /** NaN, Infinity, -1 or any other number in place of the truth. */
+/** Ways to corrupt metrics. */
+export const corruptSamples = {
+  /** Replaces values with NaN, Infinity, -1 or any other number. */
   value: (value: number, about: About = {}): Tamper => changing(about, (sample) => [{ ...sample, value }]),
-  /** Nothing where something was. */
+  /** Drops samples. */
   missing: (about: About = {}): Tamper => changing(about, () => []),
-  /** What was measured so many milliseconds earlier than it says. */
+  /** Moves the timestamps of samples back by this many milliseconds. */
   stale: (ageMs: number, about: About = {}): Tamper =>
     changing(about, (sample) => [
       sample.timestampMs === undefined ? sample : { ...sample, timestampMs: sample.timestampMs - ageMs },
     ]),
-  /** The same container a second time, under another id and with another value: as after a restart, or of a second scraper. */
+  /** Duplicates a container with another ID and value, as after a restart or with a second scraper. */
   twice: (value: (truth: number) => number, about: About = {}): Tamper => {
     const relabel = relabelled();
     return changing(about, (sample) => {
@@ -98,7 +98,7 @@ export const lies = {
       return [sample, { ...sample, labels, value: value(sample.value) }];
     });
   },
-  /** The same series in another namespace as well, as if two clusters shared a Prometheus. */
+  /** Duplicates series in another namespace, as if two clusters shared a Prometheus. */
   foreign: (namespace: string, value: (truth: number) => number, about: About = {}): Tamper => {
     const relabel = relabelled();
     return changing(about, (sample) => {
@@ -106,7 +106,7 @@ export const lies = {
       return [sample, { ...sample, labels, value: value(sample.value) }];
     });
   },
-  /** `pod_name` and `container_name`, as before Kubernetes 1.16. */
+  /** Uses the labels `pod_name` and `container_name`, as before Kubernetes 1.16. */
   oldLabelNames: (): Tamper => {
     const relabel = relabelled();
     const old = ({ pod = "", container = "", ...rest }: Record<string, string>) => ({
@@ -118,7 +118,7 @@ export const lies = {
   },
 } as const;
 
-/** One lie after the other. */
-export function together(...tampers: readonly Tamper[]): Tamper {
+/** Applies several corruptions in order. */
+export function composeFaults(...tampers: readonly Tamper[]): Tamper {
   return (samples, target) => tampers.reduce((said, tamper) => tamper(said, target), samples);
 }

@@ -1,11 +1,11 @@
-// What a real Prometheus (2.42) was told and what it answered, written down, so that a machine without one can hold ours
-// to it. To write it again: UPDATE_GOLDEN=1 npm run test:real -- prometheus
+// The recorded input and responses of a real Prometheus (2.42), so that `npm test` can compare ours without one.
+// To record again: UPDATE_GOLDEN=1 npm run test:real -- prometheus
 import { readFile, writeFile } from "node:fs/promises";
 import type { Story } from "./two-worlds.fixture.ts";
 
 export interface Golden {
   readonly story: Story;
-  /** When it was asked, as in the query. */
+  /** The evaluation time, as in the query. */
   readonly time: string;
   /** By query, in the form of `comparable`. */
   readonly answers: Readonly<Record<string, object>>;

@@ -1,8 +1,10 @@
-// Anything that answers like a transport, at a port of this machine: for curl, for a real Prometheus, for operators that run
-// as processes of their own. Where a transport would throw, the connection is cut.
+// Serves a transport on a loopback port, for curl, a real Prometheus, or operators in other processes. Where the transport
+// throws, or a node has no power, the connection is closed.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { TransportRequest, TransportResponse } from "@memhog/runtime";
+import { TransportError, type TransportRequest, type TransportResponse } from "@memhog/runtime/client";
+import { arrivalLimits, HttpStatusError, parseTarget, readBody } from "@memhog/runtime/http";
+import { NodeDownError } from "../nodes/hollow-node.ts";
 
 export interface HttpEndpoint extends AsyncDisposable {
   /** http://127.0.0.1:PORT */
@@ -12,11 +14,14 @@ export interface HttpEndpoint extends AsyncDisposable {
 
 export type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
-/** Listens at 127.0.0.1. @param port 0 for any that is free */
+/** Maximum size of a request body; queries are short. */
+const maxBodyBytes = 1024 * 1024;
+
+/** Listens on 127.0.0.1. @param port 0 for any free one */
 export async function serve(answer: Answer, port = 0): Promise<HttpEndpoint> {
-  const server = createServer((incoming, outgoing) => void respond(answer, incoming, outgoing));
+  const server = createServer({ ...arrivalLimits }, (incoming, outgoing) => void respond(answer, incoming, outgoing));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.on("error", reject); // stays registered: an unhandled "error" event would end the process
     server.listen(port, "127.0.0.1", resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
@@ -26,23 +31,24 @@ export async function serve(answer: Answer, port = 0): Promise<HttpEndpoint> {
 async function respond(answer: Answer, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController();
   outgoing.once("close", () => gone.abort());
+  const url = parseTarget(incoming.url);
+  if (url === undefined) return void outgoing.writeHead(400).end("expected a path\n");
   try {
-    const { status, headers, body } = await answer({ ...(await requestIn(incoming)), signal: gone.signal });
+    const { status, headers, body } = await answer({ ...(await requestIn(incoming, url)), signal: gone.signal });
     outgoing.writeHead(status, headers).end(body);
-  } catch {
-    incoming.socket.destroy();
+  } catch (error) {
+    if (error instanceof HttpStatusError) outgoing.writeHead(error.status, error.headers).end(`${error.message}\n`);
+    else if (error instanceof TransportError || error instanceof NodeDownError || outgoing.headersSent) incoming.socket.destroy();
+    else outgoing.writeHead(500).end(`${error instanceof Error ? error.stack : String(error)}\n`);
   }
 }
 
-async function requestIn(incoming: IncomingMessage): Promise<TransportRequest> {
-  const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://localhost");
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+async function requestIn(incoming: IncomingMessage, { pathname, searchParams }: URL): Promise<TransportRequest> {
   return {
     method: (incoming.method ?? "GET") as TransportRequest["method"],
     path: pathname,
     query: Object.fromEntries(searchParams),
-    body: Buffer.concat(chunks).toString("utf8"),
+    body: (await readBody(incoming, maxBodyBytes)).toString("utf8"),
   };
 }
 

@@ -1,11 +1,11 @@
-// A wall clock cannot be set back for one program. What comes of it can be shown all the same: samples that bring a time of
-// their own, as cAdvisor's do, and it is in the past.
+// The wall clock cannot be set back for a single process. Samples with timestamps in the past, as cAdvisor can produce them,
+// have the same effect.
 import { expect, it } from "vitest";
 import { comparable, twoWorlds } from "./two-worlds.fixture.ts";
 
 const minute = 60_000;
 
-it("samples that come late are taken or not as by the real one (real Prometheus: the other judge)", async () => {
+it("the simulated Prometheus stores or drops late samples as a real one does", async () => {
   const textAt = (n: number, now: number) =>
     [
       `scrape_number ${n}`,
@@ -22,6 +22,6 @@ it("samples that come late are taken or not as by the real one (real Prometheus:
     fresh: comparable(await ask("/api/v1/query", { query: "fresh[2h]", time })),
   });
   const theirs = await answers(worlds.real);
-  expect(JSON.stringify(theirs.fresh)).toMatch(/minutes\W+59/); // it takes some of them
+  expect(JSON.stringify(theirs.fresh)).toMatch(/minutes\W+59/); // some of them are stored
   expect(await answers(worlds.ours)).toEqual(theirs);
 }, 60_000);

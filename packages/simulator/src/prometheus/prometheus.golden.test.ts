@@ -6,7 +6,7 @@ describe("the simulated Prometheus", async () => {
   const { story, time, answers } = await readGolden();
   const ours = await tell(story);
 
-  it.each(Object.keys(answers))("answers as the real one did: %s", async (query) => {
+  it.each(Object.keys(answers))("gives the recorded response of a real one: %s", async (query) => {
     expect(comparable(await askOurs(ours, "/api/v1/query", { query, time }))).toEqual(answers[query]);
   });
 });

@@ -13,15 +13,15 @@ afterAll(() => worlds?.[Symbol.asyncDispose]());
 
 const inSeconds = (ms: number) => (ms / 1_000).toFixed(3);
 
-describe("the simulated Prometheus (real Prometheus: the other judge)", () => {
-  const moments = [
+describe("the simulated Prometheus compared with a real one", () => {
+  const evaluationTimes = [
     { when: "after the last scrape", afterMs: 250 },
     { when: "while a series was gone", afterMs: -6_650 },
     { when: "while the target was down", afterMs: -3_650 },
     { when: "before the first scrape", afterMs: -60_000 },
     { when: "when everything is old", afterMs: 320_000 },
   ];
-  it.each(moments)("answers every question $when as the real one", async ({ afterMs }) => {
+  it.each(evaluationTimes)("gives the same response to every query $when", async ({ afterMs }) => {
     const time = inSeconds(worlds.end + afterMs);
     for (const query of answered) {
       const theirs = comparable(await worlds.real("/api/v1/query", { query, time }));
@@ -30,7 +30,7 @@ describe("the simulated Prometheus (real Prometheus: the other judge)", () => {
     }
   });
 
-  it("still answers what is written down for those who have no real one", async () => {
+  it("gives the same responses as in the golden file", async () => {
     const time = inSeconds(worlds.end + 250);
     const answers: Record<string, object> = {};
     for (const query of answered) answers[query] = comparable(await worlds.real("/api/v1/query", { query, time }));
@@ -38,7 +38,7 @@ describe("the simulated Prometheus (real Prometheus: the other judge)", () => {
     expect(Object.keys(answers)).toEqual(Object.keys((await readGolden()).answers));
   });
 
-  it("answers questions over time as the real one", async () => {
+  it("gives the same responses to range queries", async () => {
     const [start = "", end = ""] = [worlds.end - 16_300, worlds.end + 400].map(inSeconds);
     const queries = ["plain", "up", "sum(plain) by (pod)", "rate(requests_total[5s])", "1 + 1", "time()", "plain > 9", "odd"];
     for (const step of ["1", "2.5", "3s"]) {
@@ -51,7 +51,7 @@ describe("the simulated Prometheus (real Prometheus: the other judge)", () => {
     }
   });
 
-  it.each(refused)("refuses %j with the same status and the same kind of error", async (query) => {
+  it.each(refused)("rejects %j with the same status and error type", async (query) => {
     const time = inSeconds(worlds.end + 250);
     const kind = ({ status, body }: Answered) => ({ status, errorType: (body as { errorType?: string }).errorType });
     const theirs = await worlds.real("/api/v1/query", { query, time });
@@ -70,7 +70,7 @@ describe("the simulated Prometheus (real Prometheus: the other judge)", () => {
     { path: "/api/v1/query_range", query: { query: "up", start: "0", end: "10", step: "abc" } },
     { path: "/api/v1/query_range", query: { query: "up", end: "10", step: "1" } },
   ];
-  it.each(parameters)("answers $path with $query word for word", async ({ path, query }) => {
+  it.each(parameters)("responds to $path with $query in the same words", async ({ path, query }) => {
     expect(await worlds.ours(path, query)).toEqual(await worlds.real(path, query));
   });
 });

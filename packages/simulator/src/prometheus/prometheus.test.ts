@@ -1,8 +1,10 @@
-import { TransportError } from "@memhog/runtime";
+import { once } from "node:events";
+import { get } from "node:http";
+import { TransportError } from "@memhog/runtime/client";
 import { manualEnvironment } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import type { Labels, Sample } from "./exposition.ts";
-import { lies, type PrometheusFaults, together } from "./faults.ts";
+import { composeFaults, corruptSamples, type PrometheusFaults } from "./faults.ts";
 import { serve } from "./http.ts";
 import { startPrometheus } from "./prometheus.ts";
 
@@ -40,7 +42,7 @@ interface Result {
 }
 
 describe("the simulated Prometheus", () => {
-  it("answers the question of a memory autoscaler", async () => {
+  it("responds to the query of a memory autoscaler", async () => {
     const { ask } = await world();
     const query =
       'max by (namespace, pod, container) (memory{container!="",container!="POD"}) / on (pod, container) group_left () limit';
@@ -49,7 +51,7 @@ describe("the simulated Prometheus", () => {
     ]);
   });
 
-  it("is asked by POST as well, with a form", async () => {
+  it("accepts a POST with a form", async () => {
     const { prometheus } = await world();
     const body = new URLSearchParams({ query: "count(memory)" }).toString();
     const answer = await prometheus.request({ method: "POST", path: "/api/v1/query", body });
@@ -60,18 +62,18 @@ describe("the simulated Prometheus", () => {
     ["/-/ready", 200, "Prometheus Server is Ready.\n"],
     ["/-/healthy", 200, "Prometheus Server is Healthy.\n"],
     ["/api/v1/nosuch", 404, "404 page not found\n"],
-  ])("answers %s with %d", async (path, status, body) => {
+  ])("responds to %s with %d", async (path, status, body) => {
     const { prometheus } = await world();
     expect(await prometheus.request({ method: "GET", path })).toMatchObject({ status, body });
   });
 
-  it("says when it answers, by its own clock", async () => {
+  it("sets the Date header from its own clock", async () => {
     const { prometheus } = await world();
     const { headers } = await prometheus.request({ method: "GET", path: "/api/v1/query", query: { query: "memory[1m]" } });
     expect(headers.date).toBe("Thu, 01 Jan 2026 00:00:16 GMT");
   });
 
-  it("says what it is", async () => {
+  it("reports its version", async () => {
     const { prometheus } = await world();
     const { body } = await prometheus.request({ method: "GET", path: "/api/v1/status/buildinfo" });
     expect(JSON.parse(body as string)).toMatchObject({ status: "success", data: { version: "2.42.0", revision: "simulator" } });
@@ -86,13 +88,13 @@ describe("the simulated Prometheus", () => {
     ["memory ^ 2", "operator ^"],
     ["memory atan2 limit", "operator atan2"],
     ['{"memory"}', 'quoted label names: "memory"'],
-  ])("does not guess what it does not compute: %s", async (query, what) => {
+  ])("rejects unsupported PromQL by name: %s", async (query, what) => {
     const { ask } = await world();
     const { status, error } = await ask(query);
     expect([status, error]).toEqual([422, `not implemented in the simulator: ${what}`]);
   });
 
-  it("answers over HTTP as in memory", async () => {
+  it("responds over HTTP as in memory", async () => {
     const { prometheus } = await world();
     await using endpoint = await serve((request) => prometheus.request(request));
     const body = new URLSearchParams({ query: "memory" });
@@ -103,19 +105,33 @@ describe("the simulated Prometheus", () => {
     const direct = await prometheus.request({ method: "GET", path: "/api/v1/query", query: { query: "memory" } });
     for (const answer of answers) expect(await answer.text()).toBe(direct.body);
   });
+
+  it("responds to a malformed target with 400, to an oversized query with 413 and to an internal error with 500, and continues", async () => {
+    const { prometheus } = await world();
+    await using endpoint = await serve((request) => {
+      if (request.path === "/broken") throw new TypeError("internal error");
+      return prometheus.request(request);
+    });
+    const { port, url } = endpoint;
+    const [malformed] = await once(get({ host: "127.0.0.1", port, path: "//", agent: false }), "response");
+    expect(malformed.resume().statusCode).toBe(400);
+    expect((await fetch(`${url}/api/v1/query`, { method: "POST", body: "x".repeat(2 ** 20 + 1) })).status).toBe(413);
+    expect((await fetch(`${url}/broken`)).status).toBe(500);
+    expect((await fetch(`${url}/-/ready`)).status).toBe(200);
+  });
 });
 
-describe("a bad day of Prometheus", () => {
+describe("a fault of Prometheus", () => {
   it.each([
     { kind: "refuse", outcome: "not-sent" },
     { kind: "reset", outcome: "unknown" },
-  ] as const)("$kind: there is no answer", async ({ kind, outcome }) => {
+  ] as const)("$kind: the request fails", async ({ kind, outcome }) => {
     const { ask } = await world({ onRequest: () => ({ kind }) });
     await expect(ask("memory")).rejects.toThrow(TransportError);
     await expect(ask("memory")).rejects.toMatchObject({ outcome });
   });
 
-  it("slow: the answer comes when it comes, or never for who does not wait", async () => {
+  it("slow: delays the response, or until the client gives up", async () => {
     const { clock, prometheus } = await world({ onRequest: () => ({ kind: "slow", ms: 30_000 }) });
     const patience = new AbortController();
     const question = { method: "GET", path: "/-/ready" } as const;
@@ -148,40 +164,53 @@ describe("a bad day of Prometheus", () => {
     readonly query?: string;
     readonly gives: unknown;
   }[] = [
-    { name: "NaN", faults: { tamper: lies.value(Number.NaN, { __name__: "memory" }) }, gives: [["default", "NaN"]] },
-    { name: "infinity", faults: { tamper: lies.value(Number.NEGATIVE_INFINITY, { pod: "web" }) }, gives: [["default", "-Inf"]] },
-    { name: "less than nothing", faults: { tamper: lies.value(-1) }, gives: [["default", "-1"]] },
-    { name: "of another pod", faults: { tamper: lies.value(-1, { pod: "db" }) }, gives: [["default", String(mib(100))]] },
-    { name: "nothing at all", faults: { tamper: lies.missing({ __name__: "memory" }) }, gives: [] },
-    { name: "old news", faults: { tamper: lies.stale(60_000) }, query: "time() - timestamp(memory)", gives: [["default", "63"]] },
+    { name: "NaN", faults: { tamper: corruptSamples.value(Number.NaN, { __name__: "memory" }) }, gives: [["default", "NaN"]] },
+    {
+      name: "infinity",
+      faults: { tamper: corruptSamples.value(Number.NEGATIVE_INFINITY, { pod: "web" }) },
+      gives: [["default", "-Inf"]],
+    },
+    { name: "a negative value", faults: { tamper: corruptSamples.value(-1) }, gives: [["default", "-1"]] },
+    {
+      name: "of another pod",
+      faults: { tamper: corruptSamples.value(-1, { pod: "db" }) },
+      gives: [["default", String(mib(100))]],
+    },
+    { name: "missing samples", faults: { tamper: corruptSamples.missing({ __name__: "memory" }) }, gives: [] },
+    {
+      name: "stale samples",
+      faults: { tamper: corruptSamples.stale(60_000) },
+      query: "time() - timestamp(memory)",
+      gives: [["default", "63"]],
+    },
     {
       name: "the same container twice",
-      faults: { tamper: lies.twice((truth) => truth * 9) },
+      faults: { tamper: corruptSamples.twice((truth) => truth * 9) },
       gives: [
         ["default", String(mib(100))],
         ["default", String(mib(900))],
       ],
     },
     {
-      name: "somebody else's",
-      faults: { tamper: lies.foreign("other", (truth) => truth * 9) },
+      name: "the same series in another namespace",
+      faults: { tamper: corruptSamples.foreign("other", (truth) => truth * 9) },
       gives: [
         ["default", String(mib(100))],
         ["other", String(mib(900))],
       ],
     },
     {
-      name: "under old names",
-      faults: { tamper: lies.oldLabelNames() },
+      name: "old label names",
+      faults: { tamper: corruptSamples.oldLabelNames() },
       query: 'memory{pod_name="web",container_name="main",pod=""}',
       gives: [["default", String(mib(100))]],
     },
     {
-      name: "two lies at once",
+      name: "two corruptions at once",
       faults: {
-        tamper: together(
-          lies.value(1),
-          lies.foreign("other", () => 2),
+        tamper: composeFaults(
+          corruptSamples.value(1),
+          corruptSamples.foreign("other", () => 2),
         ),
       },
       gives: [
@@ -190,7 +219,7 @@ describe("a bad day of Prometheus", () => {
       ],
     },
   ];
-  it.each(rows)("metrics that lie: $name", async ({ faults, query = "memory", gives }) => {
+  it.each(rows)("corrupt samples: $name", async ({ faults, query = "memory", gives }) => {
     const { values } = await world(faults);
     expect(await values(query)).toEqual(gives);
   });

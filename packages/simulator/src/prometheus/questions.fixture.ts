@@ -1,6 +1,6 @@
-// Questions for two Prometheuses, and the world they are about.
+// Queries for comparing two Prometheus servers, and the samples they are about.
 
-/** What the server says at the nth scrape; undefined: it fails. Times are relative to now. */
+/** The text that the target serves at the nth scrape; undefined: it fails. Times are relative to now. */
 export function textAt(n: number, now: number): string | undefined {
   if (n === 10) return undefined;
   const line = (name: string, labels: string, value: number | string, ageMs?: number) =>
@@ -36,7 +36,7 @@ export function textAt(n: number, now: number): string | undefined {
   ].join("");
 }
 
-/** Answered by both. */
+/** Both return a result. */
 export const answered = [
   "up",
   "plain",
@@ -132,7 +132,7 @@ export const answered = [
   "(((plain)))",
 ];
 
-/** Refused by both: what is no PromQL, and what cannot be computed from this world. */
+/** Both reject these: invalid PromQL, and queries that cannot be evaluated on these samples. */
 export const refused = [
   "",
   "sum(",

@@ -1,5 +1,5 @@
-// A real Prometheus for the tests that hold ours against it: the one of this machine, or the one that localcluster unpacked
-// into its cache. It scrapes one address of this machine, and lives in a folder that goes with it.
+// A real Prometheus for comparison tests: the one installed on this machine, or the one in localcluster's cache.
+// It scrapes one address of this machine, and its data directory is removed with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ export interface RealPrometheus extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Where one may be, best first. */
+/** Where it may be installed, best first. */
 function findPrometheus(env: NodeJS.ProcessEnv): string {
   const cache = env.LOCALCLUSTER_CACHE ?? join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "localcluster");
   const folders = [...(env.PATH ?? "").split(delimiter), ...globSync(join(cache, "debian/*/usr/bin"))];
@@ -58,7 +58,7 @@ scrape_configs: [{ job_name: test, static_configs: [{ targets: ["${target}"], la
   return { url, [Symbol.asyncDispose]: stop };
 }
 
-/** Free a moment ago; nobody else is looking for it. */
+/** A port that was free just now. */
 async function freePort(): Promise<number> {
   await using endpoint = await serve(() => ({ status: 404, headers: {}, body: "" }));
   return endpoint.port;

@@ -6,7 +6,7 @@ import { startPrometheus } from "./prometheus.ts";
 const second = 1_000;
 const minute = 60 * second;
 
-/** A Prometheus and one target, which says what the test last told it to say. */
+/** A Prometheus and one target, whose samples the test sets. */
 function world(options: { readonly retentionMs?: number } = {}) {
   const environment = manualEnvironment();
   const { clock } = environment;
@@ -30,7 +30,7 @@ function world(options: { readonly retentionMs?: number } = {}) {
 const plain = (value: number): Sample => ({ name: "plain", labels: { pod: "web" }, value });
 
 describe("a scrape", () => {
-  it("comes every fifteen seconds, and adds the labels of the target", async () => {
+  it("happens every fifteen seconds and adds the labels of the target", async () => {
     const { clock, target, prometheus } = world();
     target.says = [plain(1)];
     await clock.advance(61 * second);
@@ -43,14 +43,14 @@ describe("a scrape", () => {
     ]);
   });
 
-  it("keeps a label of the target's own apart", async () => {
+  it("renames conflicting labels of a sample to exported_…", async () => {
     const { clock, target, ask } = world();
     target.says = [{ name: "plain", labels: { instance: "mine" }, value: 3 }];
     await clock.advance(15 * second);
     expect(await ask('plain{instance="one",exported_instance="mine"}')).toEqual(["3"]);
   });
 
-  it("ends a series that is not there any more at once", async () => {
+  it("ends a series immediately when it is missing", async () => {
     const { clock, target, ask } = world();
     target.says = [plain(1)];
     await clock.advance(20 * second);
@@ -63,7 +63,7 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual(["2"]);
   });
 
-  it("of a target that is down ends its series, and says so", async () => {
+  it("of a target that is down ends its series and sets up to 0", async () => {
     const { clock, target, ask } = world();
     target.says = [plain(1)];
     await clock.advance(20 * second);
@@ -72,7 +72,7 @@ describe("a scrape", () => {
     expect([await ask("plain"), await ask("up")]).toEqual([[], ["0"]]);
   });
 
-  it("lets a series with times of its own live on for five minutes: a dead container seems to use memory", async () => {
+  it("keeps a series with timestamps for five minutes, so that a dead container seems to use memory", async () => {
     const { clock, target, ask } = world();
     target.says = [{ ...plain(1), timestampMs: clock.now() }];
     await clock.advance(15 * second);
@@ -84,7 +84,7 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual([]);
   });
 
-  it("takes nothing that is older than what it has", async () => {
+  it("drops samples that are older than the last one", async () => {
     const { clock, target, ask } = world();
     target.says = [{ ...plain(1), timestampMs: clock.now() + 10 * second }];
     await clock.advance(15 * second);
@@ -93,7 +93,7 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual(["1"]);
   });
 
-  it("goes on at once when the wall clock is set ahead", async () => {
+  it("continues when the wall clock is set ahead", async () => {
     const { clock, target, ask } = world();
     target.says = [plain(1)];
     await clock.advance(15 * second);
@@ -103,7 +103,7 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual(["2"]);
   });
 
-  it("finds nothing that is new when the wall clock was set back, until it has caught up", async () => {
+  it("stores nothing after the wall clock is set back until it has caught up", async () => {
     const { clock, target, ask } = world();
     target.says = [plain(1)];
     await clock.advance(20 * minute);
@@ -111,14 +111,14 @@ describe("a scrape", () => {
     const measured = { ...plain(4), name: "measured", timestampMs: clock.now() };
     target.says = [plain(2), { ...plain(3), name: "fresh" }, measured];
     await clock.advance(4 * minute);
-    expect(await ask("plain")).toEqual(["1"]); // as it was then
+    expect(await ask("plain")).toEqual(["1"]); // the value before the step
     expect(await ask("fresh")).toEqual([]);
-    expect(await ask("measured")).toEqual(["4"]); // has its own time, and nothing later is known of it
+    expect(await ask("measured")).toEqual(["4"]); // has its own timestamp, and no later sample
     await clock.advance(6 * minute + 15 * second);
     expect([await ask("plain"), await ask("fresh")]).toEqual([["2"], ["3"]]);
   });
 
-  it("takes nothing at all that is an hour older than the newest", async () => {
+  it("drops samples that are an hour older than the newest", async () => {
     const { clock, target, ask } = world();
     target.says = [plain(1)];
     await clock.advance(minute);
@@ -133,7 +133,7 @@ describe("a scrape", () => {
     expect(await ask("measured")).toEqual(["3"]);
   });
 
-  it("is forgotten after a while, and comes back without a gap if it goes on", async () => {
+  it("is dropped after the retention period, and a series that continues has no gap", async () => {
     const { clock, target, prometheus, ask } = world({ retentionMs: 10 * minute });
     target.says = [plain(1)];
     await clock.advance(minute);
@@ -145,7 +145,7 @@ describe("a scrape", () => {
     expect(await ask("plain")).toEqual(["2"]);
   });
 
-  it("looks back as far as the question says", async () => {
+  it("is found within the lookback period of the query", async () => {
     const { clock, target, ask } = world();
     target.says = [{ ...plain(1), timestampMs: clock.now() }];
     await clock.advance(minute);

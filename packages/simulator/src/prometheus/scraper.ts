@@ -1,30 +1,31 @@
-// Asks every target at an interval and keeps what it says, with Prometheus's rules about what is kept:
+// Scrapes every target at an interval and stores the samples by Prometheus's rules:
 //
-// - The target's own labels (job, instance, …) are added; a label of the same name in a sample becomes exported_….
-// - A sample without a time gets that of the scrape, and when it is not there the next time, its series ends: a mark says
-//   so at once. So does a target that does not answer.
-// - A sample with a time of its own (cAdvisor's) keeps it. Nobody marks its end: it is simply not renewed, and a query
-//   still finds it for as long as it looks back. That is how a container that is long dead can seem to use memory.
+// - The labels of the target (job, instance, …) are added; a label of the same name in a sample becomes exported_….
+// - A sample without a timestamp gets that of the scrape. If it is missing in the next scrape, or the target does not answer, its
+//   series ends with a staleness marker.
+// - A sample with a timestamp (cAdvisor's) keeps it and gets no staleness marker: queries find it for the whole lookback period.
+//   That is how a container that ended long ago can seem to use memory.
 // - `up` is 1 or 0.
-import type { Cancel, Environment } from "@memhog/runtime";
+import type { Environment } from "@memhog/runtime";
+import type { Cancel } from "@memhog/runtime/concurrency";
 import { type Labels, parseExposition, type Sample } from "./exposition.ts";
 import { nameLabel } from "./labels.ts";
 import { ended, type Series, type SeriesStore } from "./series-store.ts";
 
 export interface Target {
-  /** `job` and `instance` at least. */
+  /** At least `job` and `instance`. */
   readonly labels: Labels;
-  /** Samples, or the text of them. Throwing, and rejecting, means that the target is down. */
+  /** Samples, or their text. If it throws or rejects, the target is down. */
   readonly scrape: () => readonly Sample[] | string | Promise<readonly Sample[] | string>;
 }
 
-/** May change what a target said before it is kept: how tests tell lies. */
+/** Changes the scraped samples before they are stored, to inject faults. */
 export type Tamper = (samples: readonly Sample[], target: Target) => readonly Sample[];
 
 export interface ScraperOptions {
   readonly environment: Environment;
   readonly store: SeriesStore;
-  /** Asked before each round, so targets may come and go. */
+  /** Called before each round, because targets may change. */
   readonly targets: () => readonly Target[];
   readonly intervalMs: number;
   /** Milliseconds for which samples are kept. */
@@ -32,13 +33,13 @@ export interface ScraperOptions {
   readonly tamper: () => Tamper | undefined;
 }
 
-/** What is remembered of a target between two scrapes. */
+/** The state of a target between two scrapes. */
 interface Known {
-  /** The time of the last scrape, which no later one is before: the real one waits for a wall clock that was set back. */
+  /** The time of the last scrape. Later ones are not before it: the real Prometheus waits for a clock that was set back. */
   scrapedAt: number;
-  /** Those without a time of their own, as of the last scrape. */
+  /** The series without timestamps of the last scrape. */
   live: ReadonlySet<Series>;
-  /** Series by the labels object of a sample, which stays the same for as long as the series does. */
+  /** Series by the labels object of a sample, which is the same for the lifetime of the series. */
   readonly bySample: WeakMap<Labels, Map<string, Series>>;
 }
 
@@ -52,7 +53,7 @@ export class Scraper {
     this.#options = options;
   }
 
-  /** The first round comes after one interval. */
+  /** The first round starts after one interval. */
   start(): void {
     const { environment, intervalMs } = this.#options;
     this.#cancel = environment.clock.after(intervalMs, () => {
@@ -66,12 +67,12 @@ export class Scraper {
     this.#cancel = undefined;
   }
 
-  /** One round. Never rejects. */
+  /** Scrapes all targets once. Never rejects. */
   async scrapeAll(): Promise<void> {
     const { environment, store, retentionMs, targets } = this.#options;
     const now = environment.clock.now();
     for (const target of targets()) await this.#scrape(target, now);
-    // Looking through everything at every scrape would cost more than what is gained by it.
+    // Not at every scrape, because it goes through all series.
     if (now - this.#forgotAt < retentionMs / 20) return;
     this.#forgotAt = now;
     store.forget(now - retentionMs);
@@ -101,7 +102,7 @@ export class Scraper {
       const samples = typeof answer === "string" ? parseExposition(answer) : answer;
       return tamper === undefined ? samples : tamper(samples, target);
     } catch {
-      return undefined; // down, and `up` says so
+      return undefined; // down; `up` is 0
     }
   }
 

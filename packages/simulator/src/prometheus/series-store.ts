@@ -1,18 +1,15 @@
-// Every series that was ever scraped, as far back as is remembered. A series is two columns of numbers, times and values,
-// in order of time; what comes too late is not taken, as Prometheus does: nothing that is not later than the last of its
-// series, and nothing that is an hour older than the newest of all. So after the wall clock was set back there is nothing new
-// until it has caught up, and after it was set ahead all goes on.
+// All series, each as two columns: timestamps and values. As in Prometheus, a sample is dropped if it is not newer than the last
+// one of its series, or an hour older than the newest of all. So after the wall clock is set back nothing is stored until it has
+// caught up; after it is set ahead, everything continues.
 //
-// A series that has come to an end says so by a last sample that is no number but a mark: from then on it has no value,
-// instead of its last one for another five minutes.
+// A staleness marker ends a series: it has no value from then on, instead of its last one for five more minutes.
 import type { Labels } from "./exposition.ts";
-import { labelKey, labelSet, nameLabel } from "./labels.ts";
-import { type Matcher, matches } from "./matcher.ts";
+import { labelKey, labelSet, type Matcher, matches, nameLabel } from "./labels.ts";
 
-/** Where the mark of an end stands among values. JavaScript knows one NaN, so it is kept beside them. */
+/** Staleness markers are kept beside the values, because JavaScript has only one NaN. */
 export const ended = Symbol("ended");
 
-/** How much older than the newest sample of all another may be: half of what the real one keeps in its head. */
+/** The out-of-order bound relative to the newest sample of all: half of the head block of the real Prometheus. */
 const tooOldMs = 3_600_000;
 
 export interface Point {
@@ -25,11 +22,11 @@ export class Series {
   readonly labels: Labels;
   /** @see labelKey */
   readonly key: string;
-  /** The store has let go of it: what comes later belongs to another. */
+  /** The store has dropped this series: later samples belong to a new one. */
   isForgotten = false;
   #times: number[] = [];
   #values: number[] = [];
-  /** Times at which it came to an end. */
+  /** Times of its staleness markers. */
   readonly #ends = new Set<number>();
 
   constructor(labels: Labels, key: string) {
@@ -50,7 +47,7 @@ export class Series {
     return this.#times.length;
   }
 
-  /** False: it is not later than what is there. */
+  /** False: the sample is not newer than the last one. */
   append(t: number, v: number | typeof ended): boolean {
     if (t <= this.lastTime) return false;
     if (v === ended) this.#ends.add(t);
@@ -59,7 +56,7 @@ export class Series {
     return true;
   }
 
-  /** The last sample between these times, both included; undefined if there is none, or the series had ended. */
+  /** The last sample between these times (inclusive); undefined if there is none or the series is stale. */
   latest(from: number, to: number): Point | undefined {
     const at = this.#after(to) - 1;
     const [t, v] = [this.#times[at], this.#values[at]];
@@ -67,7 +64,7 @@ export class Series {
     return { t, v };
   }
 
-  /** All samples between these times, both included. */
+  /** All samples between these times (inclusive). */
   between(from: number, to: number): readonly Point[] {
     const points: Point[] = [];
     for (let at = this.#after(from - 1e-6); at < this.#times.length; at += 1) {
@@ -78,17 +75,17 @@ export class Series {
     return points;
   }
 
-  /** Lets go of what is older. */
+  /** Drops older samples. */
   forget(before: number): void {
     const count = this.#after(before - 1e-6);
-    // Not at every scrape: moving a column costs as much as it is long.
+    // Not at every scrape, because moving a column takes time proportional to its length.
     if (count < 64 || count < this.#times.length / 2) return;
     for (const t of this.#times.slice(0, count)) this.#ends.delete(t);
     this.#times = this.#times.slice(count);
     this.#values = this.#values.slice(count);
   }
 
-  /** Where the samples after this time begin. */
+  /** The index of the first sample after this time. */
   #after(time: number): number {
     let low = 0;
     let high = this.#times.length;
@@ -110,7 +107,7 @@ export class SeriesStore {
     return this.#byKey.size;
   }
 
-  /** The series of these labels, name included; a new one if it is not known. */
+  /** The series with these labels, including the name; created if it does not exist. */
   series(labels: Labels): Series {
     const key = labelKey(labels);
     const known = this.#byKey.get(key);
@@ -123,14 +120,14 @@ export class SeriesStore {
     return series;
   }
 
-  /** False: it comes too late. */
+  /** False: the sample is too old. */
   append(series: Series, t: number, v: number | typeof ended): boolean {
     if (t < this.#newest - tooOldMs || !series.append(t, v)) return false;
     this.#newest = Math.max(this.#newest, t);
     return true;
   }
 
-  /** Those that match, in the order of their labels. */
+  /** The matching series, ordered by labels. */
   select(matchers: readonly Matcher[]): readonly Series[] {
     const name = matchers.find(({ label, op }) => label === nameLabel && op === "=")?.value;
     const candidates = name === undefined ? this.#byKey.values() : (this.#byName.get(name) ?? []);
@@ -138,7 +135,7 @@ export class SeriesStore {
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Lets go of samples before this time, and of series that have nothing later. */
+  /** Drops samples before this time, and series without later samples. */
   forget(before: number): void {
     for (const [key, series] of this.#byKey) {
       series.forget(before);

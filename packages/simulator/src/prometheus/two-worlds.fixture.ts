@@ -1,5 +1,5 @@
-// Two Prometheuses, one world. The real one scrapes a server of the test; what it was told is then told to ours, at the very
-// times at which the real one says it asked. Then both can be asked the same.
+// Feeds a real and a simulated Prometheus the same samples. The real one scrapes a server of the test; the simulated one gets
+// the same text at the scrape times that the real one reports. Then both can be queried.
 import { manualEnvironment } from "@memhog/runtime/testing";
 import { type Answer, serve } from "./http.ts";
 import { type SimulatedPrometheus, startPrometheus } from "./prometheus.ts";
@@ -13,21 +13,21 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** What a Prometheus was told, and when; without a text the target was down. */
+/** What a Prometheus scraped, and when; without a text the target was down. */
 export type Story = readonly { readonly time: number; readonly text?: string | undefined }[];
 
 export interface TwoWorlds extends AsyncDisposable {
   readonly story: Story;
   readonly real: (path: string, query: Asked) => Promise<Answered>;
   readonly ours: (path: string, query: Asked) => Promise<Answered>;
-  /** When the last scrape that counts was, in milliseconds since 1970. */
+  /** The time of the last compared scrape, in milliseconds since 1970. */
   readonly end: number;
 }
 
 export interface World {
-  /** What the server says at the nth scrape; undefined: it fails. */
+  /** The text that the server returns at the nth scrape; undefined: it fails. */
   readonly textAt: (n: number, now: number) => string | undefined;
-  /** Those that are compared; the real one goes on, and finds the server failing. */
+  /** The number of compared scrapes. The real one continues, and the server fails. */
   readonly scrapes: number;
 }
 
@@ -49,7 +49,7 @@ export async function twoWorlds({ textAt, scrapes }: World = { textAt: everythin
   const heard = (await whatWasHeard(real)).slice(0, scrapes);
   const story = heard.map(({ time, n }) => ({ time, ...(n !== undefined && { text: told[n] }) }));
   const ours = await tell(story);
-  // From here on they are the caller's; had anything gone wrong before, they would go now.
+  // From here on the caller disposes of them; an earlier error disposes of them here.
   const running = started.move();
   return {
     story,
@@ -60,7 +60,7 @@ export async function twoWorlds({ textAt, scrapes }: World = { textAt: everythin
   };
 }
 
-/** When the real one asked, and which text it got; undefined: none that it took, for whatever reason. */
+/** The scrape times of the real one, and the text of each; undefined if the scrape failed. */
 async function whatWasHeard({
   url,
 }: RealPrometheus): Promise<readonly { readonly time: number; readonly n: number | undefined }[]> {
@@ -77,7 +77,7 @@ export function endOf(story: Story): number {
   return story.at(-1)?.time ?? 0;
 }
 
-/** Ours, told the same at the same times. */
+/** The simulated Prometheus with the same samples at the same times. */
 export async function tell(story: Story): Promise<SimulatedPrometheus> {
   const environment = manualEnvironment({ now: story[0]?.time ?? 0 });
   let now: string | undefined;
@@ -105,7 +105,7 @@ export async function askOurs(ours: SimulatedPrometheus, path: string, query: As
   return { status, body: JSON.parse(body as string) };
 }
 
-/** An answer without what is nobody's business: the order of series, and the last digits of sums. */
+/** A response in comparable form: series sorted, values rounded to 12 digits. */
 export function comparable({ status, body }: Answered): object {
   const { data, ...rest } = body as { data?: { resultType: string; result: unknown } };
   const isList = data !== undefined && (data.resultType === "vector" || data.resultType === "matrix");

@@ -1,23 +1,24 @@
-// The seam of admission: what may change or refuse a request after it was understood and before it is stored. The server
-// calls a list of them in order, first every `mutate`, then (after defaults and validation) every `validate`.
-// Implementations: built-in-admission/ here; LimitRange, ResourceQuota, resize and webhooks in src/admission/.
+// Admission: plugins that change or reject a request after decoding and before storage. The server runs every `mutate` in order
+// and, after defaulting and validation, every `validate`. Implementations: built-in-admission.ts, and LimitRange, ResourceQuota,
+// resize, and webhooks in src/admission/.
 import type { ObjectRef } from "@memhog/runtime";
 import type { ApiObject, Draft, JsonObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
+import type { ServerCore, Target } from "./core.ts";
 
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
   readonly kind: KindEntry;
   readonly ref: ObjectRef;
   readonly subresource: string | undefined;
-  /** Of an update and a deletion. */
+  /** Set for an update or a deletion. */
   readonly oldObject: ApiObject | undefined;
-  /** Nothing will be stored: leave no trace elsewhere either. */
+  /** The server stores nothing. Plugins must have no side effects. */
   readonly dryRun: boolean;
   readonly userInfo: UserInfo;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as webhooks are shown them. */
+  /** CreateOptions, UpdateOptions, PatchOptions, or DeleteOptions, as webhooks receive them. */
   readonly options: JsonObject;
-  /** Adds to the Warning headers of the answer. */
+  /** Adds a Warning header to the response. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
@@ -28,10 +29,53 @@ export interface UserInfo {
 
 export interface Admission {
   /**
-   * Writes to the draft, or throws a StatusError to refuse. Not called for deletions. Says whether it may have written: then
-   * the draft is read and completed once more.
+   * Changes the draft, or throws a StatusError to reject the request. Not called for deletions. Returns true if it may have
+   * changed the draft; the server then decodes it and sets defaults again.
    */
   mutate?(draft: Draft, request: AdmissionRequest): boolean | Promise<boolean>;
-  /** Throws a StatusError to refuse. For a deletion the object is the one to be deleted. */
+  /** Throws a StatusError to reject the request. For a deletion, `object` is the object to delete. */
   validate?(object: ApiObject, request: AdmissionRequest): void | Promise<void>;
+}
+
+// Runs the plugins in order.
+
+/** The simulator treats every client as this user. */
+export const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
+
+export interface AdmissionContext {
+  readonly operation: AdmissionRequest["operation"];
+  readonly target: Target;
+  readonly old: ApiObject | undefined;
+  readonly dryRun: boolean;
+  readonly options: JsonObject;
+  readonly warn?: ((text: string) => void) | undefined;
+}
+
+/** Runs mutating admission. Returns true if a plugin may have changed the draft. @throws StatusError */
+export async function runMutating(core: ServerCore, context: AdmissionContext, draft: Draft): Promise<boolean> {
+  const request = requestOf(context, draft.metadata.name);
+  let changed = false;
+  for (const admission of core.admissions) if (await admission.mutate?.(draft, request)) changed = true;
+  return changed;
+}
+
+/** Runs validating admission. @throws StatusError */
+export async function runValidating(core: ServerCore, context: AdmissionContext, object: ApiObject): Promise<void> {
+  const request = requestOf(context, object.metadata.name);
+  for (const admission of core.admissions) await admission.validate?.(object, request);
+}
+
+function requestOf({ operation, target, old, dryRun, options, warn }: AdmissionContext, name = ""): AdmissionRequest {
+  const { kind, namespace, subresource } = target;
+  return {
+    operation,
+    kind,
+    ref: namespace === undefined ? { name } : { namespace, name },
+    subresource,
+    oldObject: old,
+    dryRun,
+    userInfo: admin,
+    options,
+    warn,
+  };
 }

@@ -1,29 +1,29 @@
-// From an object to the bytes of an answer, in the form the client asked for: the object, a table for people, or metadata.
+// Responses: an object or a list as JSON, as a table, or as metadata only.
 import type { ApiObject } from "../json.ts";
-import type { KindEntry } from "../kinds/kind-entry.ts";
+import { nameColumn } from "../kinds/columns.ts";
+import type { Column, KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
-import type { ApiRequest, ApiResponse } from "./handler.ts";
+import type { ApiRequest, ApiResponse } from "./core.ts";
 import type { Page } from "./list.ts";
 import { notAcceptable, type StatusBody } from "./status-error.ts";
-import { type IncludeObject, partial, tableOf } from "./table.ts";
 
-export type Form = "object" | "table" | "metadata";
+type Form = "object" | "table" | "metadata";
 
 /**
- * What the Accept header asks for. Only JSON is spoken: clients that would like protobuf better ask for both, and a form
- * that is not known falls through to the next one. @throws StatusError
+ * Parses the Accept header. The server sends only JSON; clients that prefer protobuf also accept JSON. The server skips a form
+ * that it does not know and tries the next one. @throws StatusError
  */
-export function formOf({ headers = {} }: ApiRequest): Form {
+function formOf({ headers = {} }: ApiRequest): Form {
   const choices = (headers.accept || "*/*").split(",").map((choice) => choice.split(";").map((each) => each.trim()));
-  const spoken = choices.filter(([type = ""]) => spokenTypes.includes(type));
-  for (const [, ...parameters] of spoken) {
+  const acceptable = choices.filter(([type = ""]) => jsonTypes.includes(type));
+  for (const [, ...parameters] of acceptable) {
     const form = formFor(new Map(parameters.map((each) => each.split("=") as [string, string])));
     if (form !== undefined) return form;
   }
-  throw notAcceptable(spoken.length > 0);
+  throw notAcceptable(acceptable.length > 0);
 }
 
-const spokenTypes = ["application/json", "application/*", "*/*"];
+const jsonTypes = ["application/json", "application/*", "*/*"];
 
 function formFor(wanted: ReadonlyMap<string, string>): Form | undefined {
   const as = wanted.get("as");
@@ -33,9 +33,9 @@ function formFor(wanted: ReadonlyMap<string, string>): Form | undefined {
   return as === "PartialObjectMetadata" || as === "PartialObjectMetadataList" ? "metadata" : undefined;
 }
 
-export interface AnswerContext {
+interface AnswerContext {
   readonly request: ApiRequest;
-  /** For the ages in tables. */
+  /** The current time, for the ages in tables. */
   readonly now: number;
 }
 
@@ -43,7 +43,7 @@ export function objectAnswer(kind: KindEntry, object: ApiObject, context: Answer
   return json(status, textOf(kind, object, context));
 }
 
-/** Text of one object in the form asked for. */
+/** Serializes one object in the requested form. */
 function textOf(kind: KindEntry, object: ApiObject, context: AnswerContext): string {
   const form = formOf(context.request);
   if (form === "metadata") return metadataTextOf(object);
@@ -51,7 +51,7 @@ function textOf(kind: KindEntry, object: ApiObject, context: AnswerContext): str
   return JSON.stringify(tableOf(kind, [object], { ...context, includeObject: includeObjectIn(context.request) }));
 }
 
-/** How each event of a watch is written. The columns of a table are told once. */
+/** Returns the serializer for watch events. Only the first event of a table contains the columns. */
 export function eventFormat(kind: KindEntry, request: ApiRequest, now: () => number): (object: ApiObject) => string {
   const form = formOf(request);
   if (form === "object") return jsonOf;
@@ -81,7 +81,7 @@ export function listAnswer(kind: KindEntry, page: Page, context: AnswerContext):
   return json(200, `${JSON.stringify(head).slice(0, -1)},"items":[${page.items.map((item) => itemText(kind, item)).join(",")}]}`);
 }
 
-/** Items of built-in kinds do not repeat their type; custom resources do. */
+/** Items of built-in kinds omit apiVersion and kind; custom resources include them. */
 function itemText(kind: KindEntry, item: ApiObject): string {
   return kind.customResource === undefined ? untypedTextOf(item) : jsonOf(item);
 }
@@ -91,7 +91,7 @@ export function statusAnswer(body: StatusBody): ApiResponse {
   return json(body.code, JSON.stringify(body), seconds === undefined ? {} : { "retry-after": String(seconds) });
 }
 
-/** "It is done", with what it was done to. */
+/** A `Status` response for a successful request, with the affected object in `details`. */
 export function success(details?: StatusBody["details"], code = 200): ApiResponse {
   const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...(details && { details }) };
   return json(code, JSON.stringify(code === 200 ? body : { ...body, code }));
@@ -110,12 +110,12 @@ function includeObjectIn({ query = {} }: ApiRequest): IncludeObject {
   return value === "None" || value === "Object" ? value : "Metadata";
 }
 
-const jsonOf = remembered((object) => JSON.stringify(object));
-const metadataTextOf = remembered((object) => JSON.stringify(partial(object)));
-const untypedTextOf = remembered(({ apiVersion: _a, kind: _k, ...rest }) => JSON.stringify(rest));
+const jsonOf = memoized((object) => JSON.stringify(object));
+const metadataTextOf = memoized((object) => JSON.stringify(partial(object)));
+const untypedTextOf = memoized(({ apiVersion: _a, kind: _k, ...rest }) => JSON.stringify(rest));
 
-/** Stored objects never change, so what they look like on the wire is worked out once for all who ask. */
-function remembered(textOf: (object: ApiObject) => string): (object: ApiObject) => string {
+/** Serializes each stored object only once. Stored objects never change. */
+function memoized(textOf: (object: ApiObject) => string): (object: ApiObject) => string {
   const texts = new WeakMap<ApiObject, string>();
   return (object) => {
     const known = texts.get(object);
@@ -124,4 +124,55 @@ function remembered(textOf: (object: ApiObject) => string): (object: ApiObject) 
     if (Object.isFrozen(object)) texts.set(object, text);
     return text;
   };
+}
+
+// Tables for `kubectl get`. The kind entries define the columns.
+
+/** Which part of each object a table row contains. */
+type IncludeObject = "None" | "Metadata" | "Object";
+
+const plainColumns: readonly Column[] = [
+  nameColumn,
+  { name: "Created At", type: "date", cell: ({ metadata }) => metadata.creationTimestamp ?? null },
+];
+
+interface TableContext {
+  readonly now: number;
+  readonly includeObject: IncludeObject;
+}
+
+function tableOf(kind: KindEntry, objects: readonly ApiObject[], { now, includeObject }: TableContext) {
+  const columns = kind.columns ?? plainColumns;
+  const [only] = objects;
+  const resourceVersion = objects.length === 1 ? only?.metadata.resourceVersion : undefined;
+  return {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata: { ...(resourceVersion && { resourceVersion }) },
+    columnDefinitions: columns.map(({ name, type = "string", format = "", description = "", priority = 0 }) => ({
+      name,
+      type,
+      format,
+      description,
+      priority,
+    })),
+    rows: objects.filter(isWhole).map((object) => ({
+      cells: columns.map(({ cell }) => cell(object, now)),
+      object: shown(object, includeObject),
+    })),
+  };
+}
+
+/** A bookmark contains no values for a table row. */
+function isWhole({ metadata }: ApiObject): boolean {
+  return metadata.name !== undefined;
+}
+
+function shown(object: ApiObject, include: IncludeObject): unknown {
+  if (include === "None") return null;
+  return include === "Object" ? object : partial(object);
+}
+
+export function partial({ metadata }: ApiObject) {
+  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
 }

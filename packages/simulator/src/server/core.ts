@@ -1,48 +1,46 @@
-// What every verb is given: the parts of the server, put together once (api-server.ts).
+// The dependencies that every verb receives.
 import type { Environment, ObjectRef } from "@memhog/runtime";
-import type { ApiObject } from "../json.ts";
+import type { TransportRequest, TransportResponse } from "@memhog/runtime/client";
+import { type ApiObject, type Draft, formatTime } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
 import type { Storage, StoredKind } from "../storage/storage.ts";
-import { formatTime } from "../time.ts";
 import type { Admission } from "./admission.ts";
-import type { ApiRequest, ApiResponse } from "./handler.ts";
-import type { Patching } from "./patching.ts";
 
 export interface ServerCore {
   readonly environment: Environment;
   readonly storage: Storage;
   readonly kinds: KindRegistry;
-  /** Asked in this order; others may add to it while the simulator is put together. */
+  /** Plugins in the order in which they run. Components add theirs while the simulator is created. */
   readonly admissions: Admission[];
   readonly patching: Patching;
-  /** Doors that are answered elsewhere, by "plural/subresource": "pods/log". What is missing here is answered with 501. */
+  /** Handlers of connect subresources, by "plural/subresource", for example "pods/log". Without a handler the server returns 501. */
   readonly connects: Map<string, Connect>;
-  /** Paths beside those of objects, by their beginning: "/openapi/". */
+  /** Handlers of paths outside the resource API, by prefix, for example "/openapi/". */
   readonly routes: Map<string, Route>;
-  /** Aborts when the server stops: watches end. */
+  /** Aborts when the server stops; ends all watches. */
   readonly stopped: AbortSignal;
 }
 
-/** Answers for a subresource that is not part of the object: logs, proxies. */
+/** Handles a subresource that is not part of the object, such as logs or a proxy. */
 export type Connect = (call: ConnectCall) => ApiResponse | Promise<ApiResponse>;
 
 export interface ConnectCall {
   readonly object: ApiObject;
   readonly request: ApiRequest;
-  /** What follows the subresource in the path: "/metrics/cadvisor" of a node's proxy. */
+  /** The path after the subresource, for example "/metrics/cadvisor" for a node's proxy. */
   readonly rest: string;
 }
 
 export type Route = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** What a request is about. */
+/** The resource that a request addresses. */
 export interface Target {
   readonly kind: KindEntry;
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
-  /** The rest of the path behind the subresource. */
+  /** The path after the subresource. */
   readonly rest?: string;
 }
 
@@ -54,12 +52,12 @@ export function refOf({ namespace }: Pick<Target, "namespace">, name: string): O
   return namespace === undefined ? { name } : { namespace, name };
 }
 
-/** The present instant as objects spell it. */
+/** The current time, formatted as in API objects. */
 export function nowText({ environment }: ServerCore): string {
   return formatTime(environment.clock.now());
 }
 
-/** Stored objects as this version of their kind shows them. */
+/** Converts stored objects to the version that `kind` serves. */
 export async function asServed(kind: KindEntry, objects: readonly ApiObject[]): Promise<readonly ApiObject[]> {
   return kind.conversion === undefined ? objects : kind.conversion.fromStored(objects);
 }
@@ -68,3 +66,51 @@ export async function oneAsServed(kind: KindEntry, object: ApiObject): Promise<A
   const [served] = await asServed(kind, [object]);
   return served ?? object;
 }
+
+// The interface of patches and managed fields. src/patch/ implements it with pure functions.
+
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+export interface PatchCall {
+  readonly type: PatchType;
+  /** The parsed JSON body of the request. */
+  readonly patch: unknown;
+  readonly kind: KindEntry;
+  readonly subresource: string | undefined;
+  /** The stored object in the version of `kind`, or its Scale. Undefined only if "apply" creates the object. */
+  readonly live: ApiObject | undefined;
+  /** The field manager. Used by "apply". */
+  readonly manager: string;
+  readonly force: boolean;
+  /** "2026-01-02T03:04:05Z" */
+  readonly now: string;
+}
+
+export interface UpdateCall {
+  readonly kind: KindEntry;
+  readonly subresource: string | undefined;
+  readonly before: ApiObject | undefined;
+  /** Complete, but not yet stored. Its managedFields are still those of `before`. */
+  readonly after: ApiObject;
+  readonly manager: string;
+  /** "2026-01-02T03:04:05Z" */
+  readonly now: string;
+}
+
+export interface Patching {
+  /** Returns the patched object. Updates managedFields only for "apply". @throws StatusError: 400, 409, 415, 422 */
+  patch(call: PatchCall): Draft;
+  /** Returns the managedFields of an object after a create, an update, or a patch other than "apply". */
+  track(call: UpdateCall): readonly unknown[] | undefined;
+}
+
+// Requests and responses, the same for HTTP and in-memory clients: the transport types of @memhog/runtime. Middleware such as
+// fault injection sees all traffic.
+
+export type ApiRequest = TransportRequest;
+export type ApiResponse = TransportResponse;
+
+export type Handler = (request: ApiRequest) => Promise<ApiResponse>;
+
+/** Wraps the handler. Can delay, corrupt, or replace a response. */
+export type Middleware = (next: Handler) => Handler;

@@ -1,25 +1,24 @@
-// From the body of a request to a draft: parsed, of the right kind, at the right place, with everything left out filled in.
+// Decodes request bodies and checks their kind and namespace.
 import { type Draft, isObject, type JsonObject } from "../json.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
-import type { Target } from "./core.ts";
+import type { ApiRequest, Target } from "./core.ts";
 import { invalid as invalidField } from "./field-error.ts";
-import type { ApiRequest } from "./handler.ts";
 import { badRequest, invalid, notImplemented, unsupportedMediaType } from "./status-error.ts";
 
 const accepted = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/** The kind that a body is expected to be of. */
+/** The kind that a body must have. */
 export interface Expected {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Of custom resources nothing is guessed: they must say what they are. */
+  /** Set for custom resources, which must state their apiVersion and kind. */
   readonly customResource?: unknown;
 }
 
-/** The parsed body. @throws StatusError */
+/** Parses the body. @throws StatusError */
 export function bodyOf({ body = "", headers = {} }: ApiRequest, kind: string): JsonObject {
-  mustBeJson(headers["content-type"]);
+  checkContentType(headers["content-type"]);
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -31,7 +30,7 @@ export function bodyOf({ body = "", headers = {} }: ApiRequest, kind: string): J
   return parsed;
 }
 
-function mustBeJson(contentType = "application/json"): void {
+function checkContentType(contentType = "application/json"): void {
   const type = contentType.split(";")[0]?.trim();
   if (type === "application/json") return;
   if (type !== undefined && accepted.includes(type)) throw notImplemented(`requests in ${type}, only application/json`);
@@ -44,10 +43,10 @@ function unrecognized(kind: string, why: string) {
   );
 }
 
-/** The draft in a body: its type checked or filled in. @throws StatusError */
+/** Turns a body into a draft. Checks its type, or sets it if it is missing. @throws StatusError */
 export function draftIn(body: JsonObject, expected: Expected): Draft {
   const apiVersion = apiVersionOf(expected);
-  if (expected.customResource !== undefined) mustSayItsType(body, expected);
+  if (expected.customResource !== undefined) checkTypeIsSet(body, expected);
   const found = { apiVersion: body.apiVersion || apiVersion, kind: body.kind || expected.kind };
   if (found.apiVersion !== apiVersion || found.kind !== expected.kind) throw wrongType(found, expected, apiVersion);
   const { metadata = {} } = body;
@@ -58,7 +57,7 @@ export function draftIn(body: JsonObject, expected: Expected): Draft {
   return { ...body, ...found, metadata: metadata ?? {} } as Draft;
 }
 
-function mustSayItsType(body: JsonObject, { group, version, kind }: Expected): void {
+function checkTypeIsSet(body: JsonObject, { group, version, kind }: Expected): void {
   const apiVersion = apiVersionOf({ group, version });
   if (!body.kind) {
     const text = JSON.stringify(body);
@@ -97,8 +96,8 @@ export function cannotBeHandled(kind: string, version: string, as: string, why: 
   return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${as}: ${why}`);
 }
 
-/** Puts the draft where the request says it is. @throws StatusError if it says otherwise itself */
-export function place(draft: Draft, { kind, namespace }: Target): void {
+/** Sets the namespace from the request. @throws StatusError if the draft names a different one */
+export function setNamespace(draft: Draft, { kind, namespace }: Target): void {
   const { metadata } = draft;
   if (!kind.namespaced || metadata.namespace === "") delete metadata.namespace;
   if (!kind.namespaced) return;
@@ -108,8 +107,8 @@ export function place(draft: Draft, { kind, namespace }: Target): void {
   if (namespace !== undefined) metadata.namespace = namespace;
 }
 
-/** The name of the object must be that of the URL. */
-export function mustBeNamed(draft: Draft, name: string): void {
+/** Checks that the name of the object matches the URL. @throws StatusError */
+export function checkName(draft: Draft, name: string): void {
   const found = draft.metadata.name;
   if (found === name) return;
   throw found === undefined || found === null || found === ""

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { home, inWords, mergePatch, pod, simulated } from "./testing.ts";
+import { home, mergePatch, pod, simulated, summaries } from "./testing.ts";
 
 const pods = `${home}/pods`;
 const maps = `${home}/configmaps`;
@@ -12,26 +12,26 @@ async function withPod(spec: Record<string, unknown> = { nodeName: "n" }) {
   return { ...cluster, seen, drop, settle: () => cluster.clock.advance(0) };
 }
 
-describe("deleting a pod", () => {
-  it("on a node gives it its time, and waits for the node to confirm", async () => {
+describe("a deleted pod", () => {
+  it("that runs on a node keeps its grace period until the node confirms the end", async () => {
     const { drop, ask, seen, settle } = await withPod();
     const { metadata } = (await drop()).body;
     expect(metadata).toMatchObject({ deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30, generation: 2 });
     await drop("?gracePeriodSeconds=0");
     await settle();
-    expect(inWords(seen)).toEqual(["MODIFIED p", "MODIFIED p", "DELETED p"]);
+    expect(summaries(seen)).toEqual(["MODIFIED p", "MODIFIED p", "DELETED p"]);
     expect((await ask("GET", `${pods}/p`)).status).toBe(404);
   });
 
-  it("without a node is over at once, but watchers see it going", async () => {
+  it("without a node is removed at once, after watchers see its deletionTimestamp", async () => {
     const { drop, seen, settle } = await withPod({});
     await drop();
     await settle();
-    expect(inWords(seen)).toEqual(["MODIFIED p", "DELETED p"]);
+    expect(summaries(seen)).toEqual(["MODIFIED p", "DELETED p"]);
     expect(seen[0]?.object.metadata.deletionGracePeriodSeconds).toBe(0);
   });
 
-  it("again can only make its time shorter, counted from when it began", async () => {
+  it("can only get a shorter grace period, counted from the first deletion", async () => {
     const { drop, clock } = await withPod();
     await drop();
     await clock.advance(5000);
@@ -42,7 +42,7 @@ describe("deleting a pod", () => {
 });
 
 describe("finalizers", () => {
-  it("keep an object until the last of them is gone", async () => {
+  it("keep a deleted object until the last one is removed", async () => {
     const { ask, watch, clock } = await simulated();
     await ask("POST", maps, { metadata: { name: "a", finalizers: ["x.y/a", "x.y/b"] } });
     const { seen } = await watch(maps);
@@ -52,12 +52,12 @@ describe("finalizers", () => {
     await ask("PATCH", `${maps}/a`, { metadata: { finalizers: null } }, mergePatch);
     expect((await ask("GET", `${maps}/a`)).status).toBe(404);
     await clock.advance(0);
-    expect(inWords(seen)).toEqual(["ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a"]);
-    // Watchers see the state that was last stored, in which the last finalizer was still there.
+    expect(summaries(seen)).toEqual(["ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a"]);
+    // Watchers see the last stored state, which still has the last finalizer.
     expect(seen.at(-1)?.object.metadata.finalizers).toEqual(["x.y/b"]);
   });
 
-  it("follow from the propagation policy", async () => {
+  it("are set according to the propagation policy", async () => {
     const { ask } = await simulated();
     const finalizers = async (policy: string) => {
       await ask("POST", maps, { metadata: { name: policy.toLowerCase() } });
@@ -70,8 +70,8 @@ describe("finalizers", () => {
   });
 });
 
-describe("a namespace", () => {
-  it("says that it is going, and goes when its own finalizer does", async () => {
+describe("a deleted namespace", () => {
+  it("is Terminating, rejects new objects, and is removed with its last finalizer", async () => {
     const { ask } = await simulated();
     await ask("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
     const { body } = await ask("DELETE", "/api/v1/namespaces/n");
@@ -82,7 +82,7 @@ describe("a namespace", () => {
     expect((await ask("GET", "/api/v1/namespaces/n")).status).toBe(404);
   });
 
-  it("that the cluster cannot do without does not go", async () => {
+  it("is rejected with 403 if it is a system namespace", async () => {
     const { ask } = await simulated();
     const { body } = await ask("DELETE", "/api/v1/namespaces/kube-system");
     expect(body.message).toBe('namespaces "kube-system" is forbidden: this namespace may not be deleted');
@@ -90,7 +90,7 @@ describe("a namespace", () => {
 });
 
 describe("deleting a collection", () => {
-  it("takes what the selector finds, and tells what that was", async () => {
+  it("deletes the objects that match the selector and returns them", async () => {
     const { ask } = await simulated();
     for (const name of ["a", "b", "c"]) await ask("POST", maps, { metadata: { name, labels: { half: name < "c" ? "1" : "2" } } });
     const { body } = await ask("DELETE", `${maps}?labelSelector=half%3D1`);
@@ -117,7 +117,7 @@ describe("an eviction", () => {
     return { ...cluster, evict: (options?: object) => cluster.ask("POST", `${pods}/p/eviction`, evict(options)) };
   }
 
-  it("that a budget forbids is for later, and says why", async () => {
+  it("that a budget does not allow gets 429 with the reason", async () => {
     const { evict: go } = await protectedPod(0);
     const { status, body } = await go();
     expect(status).toBe(429);
@@ -126,7 +126,7 @@ describe("an eviction", () => {
     expect(body.details.causes).toEqual([{ reason: "DisruptionBudget", message }]);
   });
 
-  it("that a budget allows is charged to it, and told in the pod's status before it goes", async () => {
+  it("that a budget allows reduces it and sets DisruptionTarget before the deletion", async () => {
     const { evict: go, ask } = await protectedPod(1);
     expect((await go()).status).toBe(201);
     expect((await ask("GET", `${budgets}/b`)).body.status).toMatchObject({
@@ -138,19 +138,19 @@ describe("an eviction", () => {
     expect(left.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it("of a pod that is not ready costs a budget nothing while enough others are", async () => {
+  it("of an unready pod does not use the budget while enough pods are healthy", async () => {
     const { evict: go, ask } = await protectedPod(0, { ready: false });
     expect((await go()).status).toBe(201);
     expect((await ask("GET", `${budgets}/b`)).body.status.disruptionsAllowed).toBe(0);
   });
 
-  it("of another state of the pod is a conflict, and charges nothing", async () => {
+  it("with an outdated resourceVersion gets 409 and does not use the budget", async () => {
     const { evict: go, ask } = await protectedPod(1);
     expect((await go({ preconditions: { resourceVersion: "1" } })).status).toBe(409);
     expect((await ask("GET", `${budgets}/b`)).body.status.disruptionsAllowed).toBe(1);
   });
 
-  it("of the very state that was seen goes through, although the pod is written to on the way", async () => {
+  it("with the current resourceVersion succeeds, although the eviction itself writes to the pod", async () => {
     const { evict: go, ask } = await protectedPod(1);
     const { resourceVersion } = (await ask("GET", `${pods}/p`)).body.metadata;
     expect((await go({ preconditions: { resourceVersion } })).status).toBe(201);

@@ -1,21 +1,18 @@
-// What this server can do: the documents under /api and /apis, from the table of kinds. In two forms, the old one (a
-// document per group and version) and the aggregated one that clients of today ask for first.
-import type { KindEntry, SubresourceEntry } from "../kinds/kind-entry.ts";
-import type { KindRegistry } from "../kinds/registry.ts";
-import { apiVersionOf, byPreference } from "../kinds/registry.ts";
-import { allVerbs } from "../kinds/row.ts";
+// Discovery: /api and /apis, generated from the kind entries, per group and version and in the aggregated format.
+import { allVerbs, type KindEntry, type SubresourceEntry } from "../kinds/kind-entry.ts";
+import { apiVersionOf, byPreference, type KindRegistry } from "../kinds/registry.ts";
 import { json, plainText } from "./answer.ts";
-import type { ApiRequest, ApiResponse } from "./handler.ts";
+import type { ApiRequest, ApiResponse } from "./core.ts";
 import { noSuchResource } from "./status-error.ts";
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** The answer to a path below /api or /apis that names no objects; undefined if it is not for discovery. */
+/** Handles discovery paths below /api and /apis. Returns undefined for other paths. */
 export function discoveryAnswer(parts: readonly string[], request: ApiRequest, kinds: KindRegistry): ApiResponse | undefined {
   const all = kinds.all();
   const [root, first, second, ...more] = parts;
   if (more.length > 0 || (root !== "api" && root !== "apis")) return undefined;
-  if (first === undefined && asksForAll(request)) return aggregated(root === "api", all);
+  if (first === undefined && acceptsAggregated(request)) return aggregated(root === "api", all);
   if (root === "api") {
     if (first === undefined) return document({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] });
     return second === undefined ? resources({ group: "", version: first }, all) : undefined;
@@ -31,7 +28,7 @@ function document(body: object): ApiResponse {
   return json(200, JSON.stringify(body));
 }
 
-function asksForAll({ headers = {} }: ApiRequest): boolean {
+function acceptsAggregated({ headers = {} }: ApiRequest): boolean {
   const accept = (headers.accept ?? "").replaceAll(" ", "");
   return accept.split(",").some((type) => type.includes("as=APIGroupDiscoveryList") && type.includes("v=v2;"));
 }
@@ -40,7 +37,7 @@ function groupNames(all: readonly KindEntry[]): readonly string[] {
   return [...new Set(all.map((entry) => entry.group))].filter((name) => name !== "");
 }
 
-/** The preferred one first. */
+/** Returns the preferred version first. */
 function versionsOf(name: string, all: readonly KindEntry[]): readonly string[] {
   return [...new Set(all.filter((entry) => entry.group === name).map(({ version }) => version))].sort(byPreference);
 }
@@ -50,7 +47,7 @@ function group(name: string, all: readonly KindEntry[]) {
   return { name, versions, preferredVersion: versions[0] };
 }
 
-/** One version of a group. @throws StatusError if there is no such */
+/** Lists one version of a group. @throws StatusError if it does not exist */
 function resources(type: { readonly group: string; readonly version: string }, all: readonly KindEntry[]): ApiResponse {
   const served = all.filter((entry) => entry.group === type.group && entry.version === type.version);
   if (served.length === 0) throw noSuchResource();
@@ -72,12 +69,12 @@ function resource(entry: KindEntry) {
 }
 
 function subresources(entry: KindEntry) {
-  return Object.entries(entry.subresources ?? {}).map(([name, { speaks, verbs }]) => ({
+  return Object.entries(entry.subresources ?? {}).map(([name, { requestKind, verbs }]) => ({
     name: `${entry.plural}/${name}`,
     singularName: "",
     namespaced: entry.namespaced,
-    ...(speaks && speaks.group !== entry.group && { group: speaks.group, version: speaks.version }),
-    kind: speaks?.kind ?? entry.kind,
+    ...(requestKind && requestKind.group !== entry.group && { group: requestKind.group, version: requestKind.version }),
+    kind: requestKind?.kind ?? entry.kind,
     verbs,
   }));
 }
@@ -97,7 +94,7 @@ function aggregated(core: boolean, all: readonly KindEntry[]): ApiResponse {
 
 function aggregatedResource(entry: KindEntry) {
   const { plural, singular, namespaced, shortNames, categories } = entry;
-  const doors = Object.entries(entry.subresources ?? {}).map(([name, door]) => aggregatedSubresource(entry, name, door));
+  const subresources = Object.entries(entry.subresources ?? {}).map(([name, each]) => aggregatedSubresource(entry, name, each));
   return {
     resource: plural,
     responseKind: { group: "", version: "", kind: entry.kind },
@@ -106,10 +103,10 @@ function aggregatedResource(entry: KindEntry) {
     verbs: entry.verbs ?? allVerbs,
     ...(shortNames && { shortNames }),
     ...(categories && { categories }),
-    ...(doors.length > 0 && { subresources: doors }),
+    ...(subresources.length > 0 && { subresources }),
   };
 }
 
-function aggregatedSubresource(entry: KindEntry, subresource: string, { speaks, verbs }: SubresourceEntry) {
-  return { subresource, responseKind: { group: "", version: "", kind: entry.kind, ...speaks }, verbs };
+function aggregatedSubresource(entry: KindEntry, subresource: string, { requestKind, verbs }: SubresourceEntry) {
+  return { subresource, responseKind: { group: "", version: "", kind: entry.kind, ...requestKind }, verbs };
 }

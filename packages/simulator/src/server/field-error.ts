@@ -1,37 +1,37 @@
-// One complaint about one field, in the words of the real API server (apimachinery's field.Error). A refusal lists them
-// twice: as one sentence for people, and as `details.causes` for programs.
-import type { Cause } from "@memhog/runtime";
+// Field errors, with the messages of the real API server (apimachinery's field.Error). A response contains them twice: in the
+// message and as `details.causes`.
+import type { Cause } from "@memhog/runtime/client";
 
 export interface FieldError {
-  /** Like `FieldValueInvalid`. */
+  /** For example `FieldValueInvalid`. */
   readonly reason: string;
-  /** Like `spec.containers[0].image`. */
+  /** For example `spec.containers[0].image`. */
   readonly field: string;
-  /** Without the field: `Invalid value: "X": must be positive`. */
+  /** Without the field, for example `Invalid value: "X": must be positive`. */
   readonly message: string;
 }
 
-/** A field that is not set, or empty. */
+/** A missing or empty field. */
 export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: withDetail("Required value", detail) };
 }
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return { reason: "FieldValueInvalid", field, message: withDetail(`Invalid value: ${shown(value)}`, detail) };
+  return { reason: "FieldValueInvalid", field, message: withDetail(`Invalid value: ${formatted(value)}`, detail) };
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const values = supported.map((each) => JSON.stringify(each));
-  const message = `Unsupported value: ${shown(value)}: supported values: ${values.join(", ")}`;
+  const message = `Unsupported value: ${formatted(value)}: supported values: ${values.join(", ")}`;
   return { reason: "FieldValueNotSupported", field, message };
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
-  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${formatted(value)}` };
 }
 
 export function notFoundField(field: string, value: unknown): FieldError {
-  return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${formatted(value)}` };
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
@@ -48,8 +48,8 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return { reason: "FieldValueTooMany", field, message };
 }
 
-/** "spec.replicas: Required value", or "[a, b]" for several. */
-export function sentenceOf(errors: readonly FieldError[]): string {
+/** Formats errors as "spec.replicas: Required value", or as "[a, b]" for several. */
+export function messageOf(errors: readonly FieldError[]): string {
   const sentences = errors.map(({ field, message }) => `${field}: ${message}`);
   return sentences.length === 1 ? (sentences[0] ?? "") : `[${sentences.join(", ")}]`;
 }
@@ -58,8 +58,8 @@ export function causesOf(errors: readonly FieldError[]): readonly Cause[] {
   return errors.map(({ reason, field, message }) => ({ reason, message, field }));
 }
 
-/** As Go prints it: text in quotes, objects as JSON. */
-function shown(value: unknown): string {
+/** Formats a value as Go does: strings in quotes, objects as JSON. */
+function formatted(value: unknown): string {
   return value === undefined ? "null" : JSON.stringify(value);
 }
 

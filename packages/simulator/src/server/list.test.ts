@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { decodeContinue } from "./continue-token.ts";
+import { decodeContinue } from "./list.ts";
 import { home, simulated } from "./testing.ts";
 
 const maps = `${home}/configmaps`;
 
-it("a list whose past is forgotten is told where it could go on in the present", async () => {
+it("a list whose continue token was compacted gets 410 with a token for the current version", async () => {
   const { ask, core } = await simulated();
   for (const name of ["a", "b"]) await ask("POST", maps, { metadata: { name } });
   const { body: first } = await ask("GET", `${maps}?limit=1`);

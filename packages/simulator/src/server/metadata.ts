@@ -1,21 +1,22 @@
-// The part of metadata that belongs to the server: identity, times, generation. Clients may send it; it is not believed.
+// Metadata that the server sets: identity, timestamps, generation. The server ignores values from clients.
 import type { Environment } from "@memhog/runtime";
-import { type ApiObject, type Draft, sameJson } from "../json.ts";
+import { type ApiObject, type Draft, draftOf, sameJson } from "../json.ts";
 import type { GenerationRule, KindEntry } from "../kinds/kind-entry.ts";
+import type { Target } from "./core.ts";
 import { type FieldError, forbiddenField, invalid } from "./field-error.ts";
 
 const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Five characters as the API server appends them to a generateName: no vowels, so no words. */
+/** The five characters that the API server appends to a generateName. Without vowels, so they form no words. */
 export function randomSuffix({ random }: Pick<Environment, "random">): string {
   return Array.from({ length: 5 }, () => nameAlphabet.charAt(Math.floor(random() * nameAlphabet.length))).join("");
 }
 
-/** Room for the suffix: names made from a longer prefix would not be valid. */
+/** A longer prefix plus the suffix would exceed 63 characters. */
 const longestPrefix = 58;
 
-/** Gives a new object its identity. */
-export function identify(draft: Draft, kind: KindEntry, environment: Environment, now: string): void {
+/** Sets name, UID, and creation time of a new object. */
+export function setIdentity(draft: Draft, kind: KindEntry, environment: Environment, now: string): void {
   const { metadata } = draft;
   if (metadata.name === undefined && metadata.generateName !== undefined) {
     metadata.name = `${metadata.generateName.slice(0, longestPrefix)}${randomSuffix(environment)}`;
@@ -28,7 +29,7 @@ export function identify(draft: Draft, kind: KindEntry, environment: Environment
   if (kind.generation !== undefined) metadata.generation = 1;
 }
 
-/** Keeps what an update may not touch. */
+/** Restores the metadata that an update cannot change. */
 export function keepIdentity(draft: Draft, old: ApiObject): void {
   const { metadata } = draft;
   for (const field of ["uid", "creationTimestamp", "generation", "generateName", "deletionTimestamp"] as const) {
@@ -42,7 +43,7 @@ export function keepIdentity(draft: Draft, old: ApiObject): void {
   else metadata.deletionGracePeriodSeconds = grace;
 }
 
-/** What an update says about identity and gets wrong. Looked at before `keepIdentity` puts it right. */
+/** Validates the identity in an update. Call before `keepIdentity`, which overwrites it. */
 export function identityErrors(draft: Draft, old: ApiObject): readonly FieldError[] {
   const fixed = ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
   return fixed.flatMap((field) => {
@@ -52,7 +53,7 @@ export function identityErrors(draft: Draft, old: ApiObject): readonly FieldErro
   });
 }
 
-/** Nothing may be added to what keeps a dying object: it could live for ever. */
+/** An object that is being deleted cannot get new finalizers: they could block its deletion forever. */
 export function newFinalizerErrors(object: ApiObject, old: ApiObject): readonly FieldError[] {
   if (old.metadata.deletionTimestamp === undefined) return [];
   const added = (object.metadata.finalizers ?? []).filter((each) => !old.metadata.finalizers?.includes(each));
@@ -62,19 +63,78 @@ export function newFinalizerErrors(object: ApiObject, old: ApiObject): readonly 
   return [forbiddenField("metadata.finalizers", why)];
 }
 
-/** Counts a change of what the object shall be. */
+/** Increments the generation if the desired state changed. */
 export function countGeneration(draft: Draft, old: ApiObject, rule: GenerationRule | undefined): void {
-  if (rule === undefined || sameDesire(draft, old, rule)) return;
+  if (rule === undefined || sameDesiredState(draft, old, rule)) return;
   draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
-function sameDesire(draft: Draft, old: ApiObject, rule: GenerationRule): boolean {
+function sameDesiredState(draft: Draft, old: ApiObject, rule: GenerationRule): boolean {
   const annotated = rule === "spec" || sameJson(draft.metadata.annotations ?? {}, old.metadata.annotations ?? {});
-  return annotated && sameJson(desireOf(draft), desireOf(old));
+  return annotated && sameJson(desiredStateOf(draft), desiredStateOf(old));
 }
 
-/** Everything but what the server and the controllers write. */
-function desireOf(object: ApiObject | Draft): object {
-  const { metadata: _m, status: _s, apiVersion: _a, kind: _k, ...desire } = object;
-  return desire;
+/** Everything except metadata and status. */
+function desiredStateOf(object: ApiObject | Draft): object {
+  const { metadata: _m, status: _s, apiVersion: _a, kind: _k, ...desired } = object;
+  return desired;
+}
+
+// Clients write spec and status through separate endpoints. A write through one takes the other part over unchanged and frozen.
+// Defaulting and validation skip frozen parts, so a status update does not repeat the work for the spec.
+
+/** Prepares a draft that can share parts with the stored object: makes the part that this endpoint writes mutable. */
+export function openWritablePart(draft: Draft, old: ApiObject, { kind, subresource }: Target): void {
+  // The schema of a custom resource can change after an object is stored, so the server checks all parts again.
+  const known = kind.customResource === undefined;
+  if (known && (subresource === "status" || subresource === "binding")) {
+    share(draft, old, "status");
+    draft.metadata = { ...draft.metadata };
+    share(draft.metadata, { ...old.metadata }, "managedFields");
+    if (typeof draft.status === "object" && Object.isFrozen(draft.status)) draft.status = { ...draft.status };
+    return;
+  }
+  if (known && subresource === undefined && kind.subresources?.status !== undefined) share(draft, old, "spec");
+  for (const field of Object.keys(draft))
+    if (draft[field] !== old[field] || field !== "status") draft[field] = thawed(draft[field]);
+}
+
+/** Replaces fields equal to the stored ones by the stored values. */
+function share(draft: { [field: string]: unknown }, old: { readonly [field: string]: unknown }, except: string): void {
+  for (const field of Object.keys(draft)) {
+    if (field !== except && draft[field] !== old[field] && sameJson(draft[field], old[field])) draft[field] = old[field];
+  }
+}
+
+/** Returns the same value with its frozen parts copied. */
+function thawed(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Object.isFrozen(value)) return draftOf(value);
+  const parts = value as { [field: string]: unknown };
+  for (const field of Object.keys(parts)) {
+    const part = thawed(parts[field]);
+    if (part !== parts[field]) parts[field] = part;
+  }
+  return value;
+}
+
+/** Reverts changes to the part that another endpoint writes. */
+export function keepOtherPart(draft: Draft, old: ApiObject, { kind, subresource }: Target): void {
+  if (kind.subresources?.status === undefined || subresource === "binding") return;
+  if (subresource === "status") keepAllButStatus(draft, old, kind);
+  else if (old.status === undefined) delete draft.status;
+  else draft.status = old.status;
+}
+
+function keepAllButStatus(draft: Draft, old: ApiObject, { statusWrites = "metadata" }: KindEntry): void {
+  for (const field of new Set([...Object.keys(draft), ...Object.keys(old)])) {
+    if (field === "status" || field === "metadata") continue;
+    if (old[field] === undefined) delete draft[field];
+    else draft[field] = old[field];
+  }
+  const { managedFields } = draft.metadata;
+  if (statusWrites === "status only") draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
+  if (statusWrites !== "annotations") return;
+  if (old.metadata.labels === undefined) delete draft.metadata.labels;
+  else draft.metadata.labels = old.metadata.labels;
 }

@@ -1,18 +1,15 @@
-// PATCH: which of the four languages, of what (the object, or its Scale), and whether apply creates.
+// PATCH: selects the patch format, patches the object or its Scale, and creates the object if apply does not find it.
 import { type ApiObject, type Draft, isObject } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import { json, objectAnswer } from "./answer.ts";
-import { nowText, refOf, storedKindOf, type Target } from "./core.ts";
-import { mustBeNamed, place } from "./decode.ts";
-import type { ApiRequest } from "./handler.ts";
-import type { PatchCall, PatchType } from "./patching.ts";
-import { flagIn, textIn } from "./query.ts";
+import { type ApiRequest, nowText, type PatchCall, type PatchType, refOf, storedKindOf, type Target } from "./core.ts";
+import { checkName, setNamespace } from "./decode.ts";
+import { flagIn, textIn, writeCallOf } from "./query.ts";
 import { badRequest, invalid, invalidPatch, StatusError } from "./status-error.ts";
-import { scaleOf, withScale } from "./subresources/scale.ts";
+import { scaleOf, withScale } from "./subresources.ts";
 import type { VerbHandler } from "./verbs.ts";
 import { createObject, updateObject } from "./write.ts";
-import { writeCallOf } from "./write-call.ts";
 
 const types: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -49,19 +46,19 @@ export const patch: VerbHandler = async ({ core, target, request, warn }) => {
   const missing = core.storage.get(storedKindOf(kind), refOf(target, name)) === undefined;
   if (missing && type === "apply" && target.subresource === undefined) {
     const draft = placed(core.patching.patch(callOn(undefined)), target);
-    delete draft.metadata.resourceVersion; // of something that is no more, perhaps; applying does not mind
+    delete draft.metadata.resourceVersion; // may be the version of a deleted object; apply ignores it
     return objectAnswer(kind, await createObject(core, writeCall, draft), context, 201);
   }
   const object = await updateObject(core, writeCall, (old) => placed(core.patching.patch(callOn(old)), target));
   return objectAnswer(kind, object, context);
 };
 
-/** What a patch made of an object must still be the same object. */
+/** Checks that the patch kept the identity of the object. */
 function placed(draft: Draft, target: Target): Draft {
   mustBeSameType(draft, target.kind);
   draft.metadata ??= {};
-  place(draft, target);
-  mustBeNamed(draft, target.name ?? "");
+  setNamespace(draft, target);
+  checkName(draft, target.name ?? "");
   return draft;
 }
 
@@ -89,7 +86,7 @@ function parsed({ body = "" }: ApiRequest, type: PatchType): unknown {
     const value: unknown = JSON.parse(body);
     if (type === "json" ? Array.isArray(value) : isObject(value)) return value;
   } catch {
-    // said below
+    // reported below
   }
   if (type === "apply")
     throw badRequest("error decoding YAML: expected an object in JSON, which the simulator wants instead of YAML");

@@ -1,15 +1,14 @@
-// Go clients send objects of built-in kinds as protobuf: `kubectl create configmap` does, and so do most operators. They
-// take JSON for an answer, so only this direction is needed. What the fields mean is in the structs of kinds/, with their
-// numbers; here is how bytes become fields.
+// Decodes protobuf request bodies. kubectl and most Go clients send built-in kinds as protobuf and accept JSON responses. Field
+// numbers come from the structs in kinds/.
 import { isObject, type JsonObject } from "../json.ts";
-import { structNameOf } from "../kinds/struct-name.ts";
-import { wireFieldsOf } from "../kinds/structs.ts";
+import { structNameOf, wireFieldsOf } from "../kinds/structs.ts";
+import { badRequest } from "./status-error.ts";
 
 export const protobufType = "application/vnd.kubernetes.protobuf";
 
 const magic = Buffer.from("k8s\0");
 
-/** The object in the bytes of a request; undefined if it is of a kind that we do not know by heart, or is none. */
+/** Decodes the object in a request body. Returns undefined if the kind is unknown or the bytes contain no object. @throws StatusError */
 export function objectInProtobuf(bytes: Buffer): JsonObject | undefined {
   if (!bytes.subarray(0, magic.length).equals(magic)) return undefined;
   const envelope = fieldsIn(bytes.subarray(magic.length));
@@ -26,7 +25,7 @@ function structOf(apiVersion: string, kind: string): string | undefined {
   return wireFieldsOf(name) === undefined ? undefined : name;
 }
 
-/** A number, or bytes. */
+/** A varint or length-delimited bytes. */
 interface Wire {
   readonly number: number;
   readonly value: bigint | Buffer;
@@ -36,14 +35,18 @@ function fieldsIn(bytes: Buffer): readonly Wire[] {
   const fields: Wire[] = [];
   let at = 0;
   const varint = (): bigint => {
-    for (let shift = 0n, value = 0n; ; shift += 7n) {
-      const byte = bytes[at] ?? 0;
+    // A varint has at most ten bytes. Without this limit a long one would take quadratic time.
+    for (let shift = 0n, value = 0n; shift < 70n; shift += 7n) {
+      const byte = bytes[at];
+      if (byte === undefined) throw badRequest("unexpected EOF");
       at += 1;
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
+    throw badRequest("proto: integer overflow");
   };
   const take = (length: number): Buffer => {
+    if (length > bytes.length - at) throw badRequest("unexpected EOF");
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -78,16 +81,22 @@ function messageIn(bytes: Buffer, struct: string): JsonObject {
   return object;
 }
 
-/** Lists and maps come element by element. */
+/** Adds one element of a list or map, or sets a scalar field. */
 function add(object: JsonObject, name: string, type: string, value: Wire["value"]): void {
   if (type.startsWith("[]")) {
-    const list = Array.isArray(object[name]) ? object[name] : [];
-    object[name] = [...list, decoded(value, type.slice(2).replace(/^\*/, ""))];
+    const list: unknown[] = Array.isArray(object[name]) ? object[name] : [];
+    list.push(decoded(value, type.slice(2).replace(/^\*/, "")));
+    object[name] = list;
   } else if (type.startsWith("{}")) {
     const entry = Buffer.isBuffer(value) ? fieldsIn(value) : [];
     const key = bytesAt(entry, 1)?.toString() ?? "";
     const inner = entry.find((field) => field.number === 2)?.value ?? Buffer.alloc(0);
-    object[name] = { ...(isObject(object[name]) ? object[name] : {}), [key]: decoded(inner, type.slice(2)) };
+    const map = isObject(object[name]) ? object[name] : {};
+    // Not an assignment, because a key can be __proto__.
+    Object.defineProperty(map, key, {
+      ...{ value: decoded(inner, type.slice(2)), enumerable: true, writable: true, configurable: true },
+    });
+    object[name] = map;
   } else {
     object[name] = decoded(value, type);
   }
@@ -97,7 +106,7 @@ function decoded(value: Wire["value"], type: string): unknown {
   if (typeof value === "bigint") return type === "bool" ? value !== 0n : Number(BigInt.asIntN(64, value));
   const read = readers[type];
   if (read !== undefined) return read(value);
-  // A list inside of a map is a message around it.
+  // Protobuf wraps a list inside a map in a message.
   if (type.startsWith("[]")) return fieldsIn(value).map((item) => decoded(item.value, type.slice(2)));
   return messageIn(value, type);
 }
@@ -118,7 +127,7 @@ function intOrString(bytes: Buffer): unknown {
   return numberAt(fields, 1) === 1 ? (bytesAt(fields, 3)?.toString() ?? "") : numberAt(fields, 2);
 }
 
-/** Seconds and nanoseconds since 1970; nothing at all is no time. */
+/** Decodes seconds and nanoseconds since 1970. Empty bytes mean null. */
 function timeIn(bytes: Buffer, digits: number): string | null {
   if (bytes.length === 0) return null;
   const fields = fieldsIn(bytes);

@@ -1,17 +1,19 @@
-// The query of a request: every value is text, and some texts are wrong.
+// Query parameters.
+
+import type { JsonObject } from "../json.ts";
+import type { ApiRequest, Target } from "./core.ts";
 import { invalid, notSupported } from "./field-error.ts";
-import type { ApiRequest } from "./handler.ts";
 import { badRequest, invalid as invalidObject, type StatusError } from "./status-error.ts";
 
 export type Query = NonNullable<ApiRequest["query"]>;
 
-/** The value of a parameter, undefined if it is missing or empty. */
+/** Returns the value of a parameter, or undefined if it is missing or empty. */
 export function textIn(query: Query, name: string): string | undefined {
   const value = query[name];
   return value === undefined || value === "" ? undefined : String(value);
 }
 
-/** Go's idea of true, in a query: anything but "false" and "0". */
+/** Parses a boolean as the API server does: any value except "false" and "0" is true. */
 export function flagIn(query: Query, name: string): boolean {
   const value = query[name];
   return value !== undefined && value !== "" && String(value).toLowerCase() !== "false" && String(value) !== "0";
@@ -24,7 +26,7 @@ export function numberIn(query: Query, name: string): number | undefined {
   return Number(text);
 }
 
-/** Whether a write is only tried. `options` names the kind of options in complaints: "CreateOptions". */
+/** Parses `dryRun`. `options` names the options kind in errors, for example "CreateOptions". */
 export function dryRunIn(values: readonly string[], options: string): boolean {
   if (values.some((value) => value !== "All")) {
     throw invalidOptions(options, [notSupported("dryRun", values, ["All"])]);
@@ -32,7 +34,7 @@ export function dryRunIn(values: readonly string[], options: string): boolean {
   return values.length > 0;
 }
 
-/** The values of a parameter that may come several times; the transports join them with commas. */
+/** Returns all values of a repeatable parameter. Transports join them with commas. */
 export function listIn(query: Query, name: string): readonly string[] {
   return textIn(query, name)?.split(",") ?? [];
 }
@@ -41,11 +43,61 @@ export function invalidOptions(kind: string, errors: Parameters<typeof invalidOb
   return invalidObject({ group: "meta.k8s.io", kind }, "", errors);
 }
 
-/** Who the fields of a write belong to: what the client says, or the beginning of its user agent. */
-export function fieldManagerOf({ query = {}, headers = {} }: ApiRequest): string {
+/** Returns the field manager: the `fieldManager` parameter, otherwise the first part of the user agent. */
+function fieldManagerOf({ query = {}, headers = {} }: ApiRequest): string {
   const given = textIn(query, "fieldManager");
   if (given !== undefined && given.length > 128) {
     throw invalidOptions("PatchOptions", [invalid("fieldManager", given, "must be no more than 128 bytes")]);
   }
   return given ?? (headers["user-agent"] ?? "").split("/")[0]?.slice(0, 128) ?? "";
+}
+
+// The options of a write request.
+
+type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+export interface WriteCall {
+  readonly target: Target;
+  readonly dryRun: boolean;
+  /** The field manager. */
+  readonly manager: string;
+  /** How to treat unknown and duplicate fields. */
+  readonly fieldValidation: FieldValidation;
+  /** CreateOptions, UpdateOptions, or PatchOptions, as admission receives them. */
+  readonly options: JsonObject;
+  /** Adds a Warning header to the response. */
+  readonly warn: (text: string) => void;
+  /** The write is a server-side apply, which updates managedFields itself. */
+  readonly applied?: boolean;
+  /** A patch produced the object, so validation errors are reported as errors of the patch. */
+  readonly patched?: boolean;
+}
+
+type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+/** @throws StatusError */
+export function writeCallOf(request: ApiRequest, target: Target, kind: OptionsKind, warn: (text: string) => void): WriteCall {
+  const { query = {} } = request;
+  const dryRun = listIn(query, "dryRun");
+  const fieldManager = textIn(query, "fieldManager");
+  const fieldValidation = fieldValidationIn(textIn(query, "fieldValidation"), kind);
+  return {
+    target,
+    dryRun: dryRunIn(dryRun, kind),
+    manager: fieldManagerOf(request),
+    fieldValidation: fieldValidation ?? "Warn",
+    options: {
+      kind,
+      apiVersion: "meta.k8s.io/v1",
+      ...(dryRun.length > 0 && { dryRun }),
+      ...(fieldManager && { fieldManager }),
+      ...(fieldValidation && { fieldValidation }),
+    },
+    warn,
+  };
+}
+
+function fieldValidationIn(value: string | undefined, kind: OptionsKind): FieldValidation | undefined {
+  if (value === undefined || value === "Ignore" || value === "Warn" || value === "Strict") return value;
+  throw invalidOptions(kind, [notSupported("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])]);
 }

@@ -1,15 +1,15 @@
-// How the API says no: one error class and one factory per reason, with the codes, sentences and details of the real one.
-// Whoever throws a StatusError inside the server has decided the answer.
-import type { Cause, StatusDetails } from "@memhog/runtime";
-import { causesOf, type FieldError, invalid as invalidField, sentenceOf } from "./field-error.ts";
+// API errors: one class and one factory per reason, with the codes, messages, and details of the real API server. The server
+// turns a thrown StatusError into the response.
+import type { Cause, StatusDetails } from "@memhog/runtime/client";
+import { causesOf, type FieldError, invalid as invalidField, messageOf } from "./field-error.ts";
 
-/** What a refusal is about: "pods", or "deployments" of "apps". */
+/** The resource in an error, for example "pods", or "deployments" in "apps". */
 export interface Subject {
   readonly group: string;
   readonly plural: string;
 }
 
-/** `metav1.Status`, as it is sent. */
+/** `metav1.Status` as sent. */
 export interface StatusBody {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -26,13 +26,13 @@ export interface Failure {
   readonly reason: string;
   readonly message: string;
   readonly details?: StatusDetails;
-  /** Where a list could go on all the same. */
+  /** The token to continue a list at the current version. */
   readonly continue?: string | undefined;
 }
 
 export class StatusError extends Error {
   override readonly name = "StatusError";
-  /** Stable, like the reason: "STATUS_NOT_FOUND". */
+  /** Stable and derived from the reason, for example "STATUS_NOT_FOUND". */
   readonly code: string;
   readonly body: StatusBody;
 
@@ -50,36 +50,36 @@ export class StatusError extends Error {
   }
 }
 
-/** "pods", "deployments.apps": as sentences spell it. */
-function spelled({ group, plural }: Subject): string {
+/** Formats a resource as messages do: "pods", "deployments.apps". */
+function resourceOf({ group, plural }: Subject): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
-/** Details name the plural as `kind`; only `Invalid` names the kind itself. */
+/** Status details contain the plural as `kind`; only `Invalid` contains the kind itself. */
 function details({ group, plural }: Subject, name: string): StatusDetails {
   return { ...(name && { name }), ...(group && { group }), kind: plural };
 }
 
 export function notFound(subject: Subject, name: string): StatusError {
-  const message = `${spelled(subject)} "${name}" not found`;
+  const message = `${resourceOf(subject)} "${name}" not found`;
   return new StatusError({ code: 404, reason: "NotFound", message, details: details(subject, name) });
 }
 
-/** No such path, rather than no such object. */
+/** The path does not exist, as opposed to an object. */
 export function noSuchResource(): StatusError {
   const message = "the server could not find the requested resource";
   return new StatusError({ code: 404, reason: "NotFound", message, details: {} });
 }
 
-export function alreadyExists(subject: Subject, name: string, dying = false): StatusError {
-  const message = `${dying ? "object is being deleted: " : ""}${spelled(subject)} "${name}" already exists`;
+export function alreadyExists(subject: Subject, name: string, beingDeleted = false): StatusError {
+  const message = `${beingDeleted ? "object is being deleted: " : ""}${resourceOf(subject)} "${name}" already exists`;
   return new StatusError({ code: 409, reason: "AlreadyExists", message, details: details(subject, name) });
 }
 
 export const changedMeanwhile = "the object has been modified; please apply your changes to the latest version and try again";
 
 export function conflict(subject: Subject, name: string, why = changedMeanwhile, causes?: readonly Cause[]): StatusError {
-  const message = `Operation cannot be fulfilled on ${spelled(subject)} "${name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${resourceOf(subject)} "${name}": ${why}`;
   return new StatusError({
     code: 409,
     reason: "Conflict",
@@ -88,7 +88,7 @@ export function conflict(subject: Subject, name: string, why = changedMeanwhile,
   });
 }
 
-/** `kind` is the kind itself here, "Pod", with its group. */
+/** `kind` is the kind here, for example "Pod", with its group. */
 export function invalid(
   kind: { readonly group: string; readonly kind: string },
   name: string,
@@ -99,18 +99,18 @@ export function invalid(
   return new StatusError({
     code: 422,
     reason: "Invalid",
-    message: `${spelledKind} ${JSON.stringify(name)} is invalid: ${sentenceOf(errors)}`,
+    message: `${spelledKind} ${JSON.stringify(name)} is invalid: ${messageOf(errors)}`,
     details: { ...about, causes: causesOf(errors) },
   });
 }
 
-/** A patch that makes something of an object which is none. */
+/** The result of a patch is not a valid object. */
 export function invalidPatch(made: object, why: string): StatusError {
   return invalid({ group: "", kind: "" }, "", [invalidField("patch", JSON.stringify(made), why)]);
 }
 
 export function forbidden(subject: Subject, name: string, why: string, causes?: readonly Cause[]): StatusError {
-  const message = `${spelled(subject)} "${name}" is forbidden: ${why}`;
+  const message = `${resourceOf(subject)} "${name}" is forbidden: ${why}`;
   return new StatusError({
     code: 403,
     reason: "Forbidden",
@@ -123,12 +123,17 @@ export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: "BadRequest", message });
 }
 
-/** The version or the page that was asked for is of a past that is forgotten. `token`: where to go on in the present. */
+export function requestTooLarge(limit: number): StatusError {
+  const message = `Request entity too large: limit is ${limit}`;
+  return new StatusError({ code: 413, reason: "RequestEntityTooLarge", message });
+}
+
+/** The requested version or page was compacted. `token` continues the list at the current version. */
 export function expired(message: string, token?: string): StatusError {
   return new StatusError({ code: 410, reason: "Expired", message, continue: token });
 }
 
-/** A version that has not been reached. */
+/** The requested resourceVersion is in the future. */
 export function tooLargeResourceVersion(asked: bigint, current: bigint): StatusError {
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
@@ -149,7 +154,7 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   return new StatusError({ code: 415, reason: "UnsupportedMediaType", message });
 }
 
-/** `form`: it is the form of the object that is not known, not the language. */
+/** `form`: the server does not know the requested form of the object (such as a table), as opposed to the media type. */
 export function notAcceptable(form: boolean): StatusError {
   const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
   const streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -168,7 +173,7 @@ export function serviceUnavailable(message: string): StatusError {
   return new StatusError({ code: 503, reason: "ServiceUnavailable", message });
 }
 
-/** What a real cluster does and this one does not: said clearly, never guessed. The README lists them. */
+/** The simulator does not implement this feature of a real cluster. The README lists them. */
 export function notImplemented(what: string): StatusError {
   return new StatusError({ code: 501, reason: "NotImplemented", message: `the simulator does not implement ${what}` });
 }

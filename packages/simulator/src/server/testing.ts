@@ -1,9 +1,9 @@
-// For tests of the server: a simulator on a clock that the test moves, and short ways to ask it.
-import type { Transport } from "@memhog/runtime";
+// For tests of the server: a simulator with a manual clock, and short request helpers.
+import type { Transport } from "@memhog/runtime/client";
 import { manualEnvironment } from "@memhog/runtime/testing";
 import type { ApiObject, JsonObject } from "../json.ts";
 import { type SimulatorOptions, startSimulator } from "../simulator.ts";
-import type { ApiRequest } from "./handler.ts";
+import type { ApiRequest } from "./core.ts";
 
 export interface Answer {
   readonly status: number;
@@ -14,7 +14,7 @@ export interface Answer {
 
 export const home = "/api/v1/namespaces/default";
 
-/** A simulator whose time and chance are the test's. The default service account is there, so pods may be made. */
+/** A simulator with a manual clock and a fixed random seed. The default service account exists, so that tests can create pods. */
 export async function simulated(options: Omit<SimulatorOptions, "environment"> & { readonly seed?: number } = {}) {
   const { seed = 1, ...rest } = options;
   const environment = manualEnvironment({ seed });
@@ -49,7 +49,7 @@ export interface Seen {
   readonly object: ApiObject;
 }
 
-/** Starts watches that write down what they see. */
+/** Starts watches that record their events. */
 function watcher(transport: Transport) {
   return async (url: string) => {
     const { pathname: path, searchParams } = new URL(url, "http://simulator");
@@ -71,8 +71,8 @@ function linesIn(chunk: Uint8Array): readonly string[] {
   return new TextDecoder().decode(chunk).split("\n").filter(Boolean);
 }
 
-/** "ADDED x", "BOOKMARK": what was seen, in words. */
-export function inWords(seen: readonly Seen[]): readonly string[] {
+/** Summarizes events as "ADDED x" or "BOOKMARK". */
+export function summaries(seen: readonly Seen[]): readonly string[] {
   return seen.map(({ type, object }) => (object.metadata.name === undefined ? type : `${type} ${object.metadata.name}`));
 }
 

@@ -1,24 +1,20 @@
-// One function per verb: what to read from the request, what to do, how to answer.
+// One function per verb.
 import { type ApiObject, type Draft, draftOf, type JsonObject } from "../json.ts";
 import { eventFormat, listAnswer, objectAnswer, success } from "./answer.ts";
-import { oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
-import { bodyOf, draftIn, mustBeNamed, place } from "./decode.ts";
-import { deleteObject } from "./delete.ts";
-import { deleteOptionsOf } from "./delete-options.ts";
-import type { ApiRequest, ApiResponse } from "./handler.ts";
+import { type ApiRequest, type ApiResponse, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
+import { bodyOf, checkName, draftIn, setNamespace } from "./decode.ts";
+import { deleteObject, deleteOptionsOf } from "./delete.ts";
 import { listObjects } from "./list.ts";
-import { textIn } from "./query.ts";
+import { textIn, writeCallOf } from "./query.ts";
 import { badRequest, conflict, notFound, tooLargeResourceVersion } from "./status-error.ts";
 import { watchObjects } from "./watch.ts";
 import { createObject, updateObject } from "./write.ts";
-import { writeCallOf } from "./write-call.ts";
 
-/** What a verb is called with. */
 export interface VerbCall {
   readonly core: ServerCore;
   readonly target: Target;
   readonly request: ApiRequest;
-  /** Adds a Warning header to the answer. */
+  /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
 }
 
@@ -26,7 +22,7 @@ export type VerbHandler = (call: VerbCall) => Promise<ApiResponse>;
 
 const contextOf = ({ core, request }: VerbCall) => ({ request, now: core.environment.clock.now() });
 
-/** The object that the path names. @throws StatusError */
+/** Reads the object that the path names. @throws StatusError */
 export function liveObject(core: ServerCore, target: Target): Promise<ApiObject> {
   const { kind, name = "" } = target;
   const found = core.storage.get(storedKindOf(kind), refOf(target, name));
@@ -58,7 +54,7 @@ export const create: VerbHandler = async (call) => {
   const { kind } = target;
   const writeCall = writeCallOf(request, target, "CreateOptions", call.warn);
   const draft = draftIn(bodyOf(request, kind.kind), kind);
-  place(draft, target);
+  setNamespace(draft, target);
   return objectAnswer(kind, await createObject(core, writeCall, draft), contextOf(call), 201);
 };
 
@@ -81,15 +77,15 @@ export const update: VerbHandler = async (call) => {
   return objectAnswer(kind, object, contextOf(call));
 };
 
-/** A fresh draft each time: a write that is tried again must not see what the first attempt made of it. */
+/** Returns a new draft each time, because a retried write must not see changes made by the first attempt. */
 function draftOfBody(body: JsonObject, target: Target): Draft {
   const draft = draftIn(draftOf(body), target.kind);
-  place(draft, target);
-  mustBeNamed(draft, target.name ?? "");
+  setNamespace(draft, target);
+  checkName(draft, target.name ?? "");
   return draft;
 }
 
-/** A PUT that names a UID means that very object. */
+/** A PUT with a UID applies only to the object with that UID. */
 function mustBeSameObject({ metadata }: Draft, old: ApiObject, { kind, namespace, name = "" }: Target): void {
   const { uid } = metadata;
   if (uid === undefined || uid === old.metadata.uid) return;
@@ -125,7 +121,7 @@ export const removeAll: VerbHandler = async (call) => {
     try {
       await deleteObject(core, { ...target, name: metadata.name ?? "" }, options);
     } catch (error) {
-      if (!isNotFound(error)) throw error; // somebody else was faster
+      if (!isNotFound(error)) throw error; // another client already deleted it
     }
   }
   return listAnswer(target.kind, page, contextOf(call));

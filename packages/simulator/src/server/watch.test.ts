@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { home, inWords, mergePatch, simulated } from "./testing.ts";
+import { home, mergePatch, simulated, summaries } from "./testing.ts";
 
 const maps = `${home}/configmaps`;
 const minute = 60_000;
@@ -15,17 +15,17 @@ async function withMaps() {
 }
 
 describe("a watch", () => {
-  it("starts with what is there, if no version is asked for, and goes on with what happens", async () => {
+  it("without a resourceVersion sends the current objects, then every change", async () => {
     const { make, drop, watch, settle } = await withMaps();
     await make("a");
     const { seen } = await watch(maps);
     await make("b");
     await drop("a");
     await settle();
-    expect(inWords(seen)).toEqual(["ADDED a", "ADDED b", "DELETED a"]);
+    expect(summaries(seen)).toEqual(["ADDED a", "ADDED b", "DELETED a"]);
   });
 
-  it("goes on from a version, with nothing left out and nothing twice", async () => {
+  it("with a resourceVersion sends every later change exactly once", async () => {
     const { make, label, watch, settle } = await withMaps();
     const { body } = await make("a");
     await label("a", { x: "1" });
@@ -44,7 +44,7 @@ describe("a watch", () => {
     expect(watching.ended).toBe(true);
   });
 
-  it("ends between half an hour and an hour, if nobody says when", async () => {
+  it("ends after 30 to 60 minutes without timeoutSeconds", async () => {
     const { watch, clock } = await withMaps();
     const watching = await watch(maps);
     await clock.advance(30 * minute - 1);
@@ -53,17 +53,17 @@ describe("a watch", () => {
     expect(watching.ended).toBe(true);
   });
 
-  it("leaves no timer and no listener behind", async () => {
+  it("removes its timers and listeners when it ends", async () => {
     const { watch, clock, make, settle } = await withMaps();
     const watching = await watch(`${maps}?timeoutSeconds=10&allowWatchBookmarks=true`);
     await clock.advance(10_000);
     await make("late");
     await settle();
     expect(clock.pending).toBe(0);
-    expect(inWords(watching.seen)).not.toContain("ADDED late");
+    expect(summaries(watching.seen)).not.toContain("ADDED late");
   });
 
-  it("of a past that is forgotten says so in its first event", async () => {
+  it("from a compacted version sends an ERROR event first", async () => {
     const { make, core, watch, settle } = await withMaps();
     const { body } = await make("a");
     await make("b");
@@ -76,18 +76,18 @@ describe("a watch", () => {
     expect(watching.seen[0]?.object.message).toBe(`too old resource version: ${resourceVersion} (${core.storage.compacted})`);
   });
 
-  it("of a future version waits for it", async () => {
+  it("from a future version sends nothing until that version is reached", async () => {
     const { make, core, watch, settle } = await withMaps();
     const { seen } = await watch(`${maps}?resourceVersion=${core.storage.version + 1n}`);
     await make("skipped");
     await make("seen");
     await settle();
-    expect(inWords(seen)).toEqual(["ADDED seen"]);
+    expect(summaries(seen)).toEqual(["ADDED seen"]);
   });
 });
 
-describe("a selector is a window", () => {
-  it("through which objects come and go, whatever happens to them", async () => {
+describe("a watch with a selector", () => {
+  it("sends ADDED and DELETED when objects begin and stop matching", async () => {
     const { make, label, drop, watch, settle } = await withMaps();
     const { seen } = await watch(`${maps}?labelSelector=x%3D1`);
     await make("a", { x: "2" });
@@ -98,10 +98,10 @@ describe("a selector is a window", () => {
     await drop("b");
     await drop("a");
     await settle();
-    expect(inWords(seen)).toEqual(["ADDED a", "MODIFIED a", "DELETED a", "ADDED b", "DELETED b"]);
+    expect(summaries(seen)).toEqual(["ADDED a", "MODIFIED a", "DELETED a", "ADDED b", "DELETED b"]);
   });
 
-  it("whose DELETED shows the object as it was last seen, at the version at which it left", async () => {
+  it("sends DELETED with the last matching state and the resourceVersion of the change", async () => {
     const { make, label, watch, settle } = await withMaps();
     await make("a", { x: "1" });
     const { seen } = await watch(`${maps}?labelSelector=x%3D1`);
@@ -113,33 +113,33 @@ describe("a selector is a window", () => {
 });
 
 describe("bookmarks", () => {
-  it("come just before the end of a watch, so that a quiet one is resumed from where the world is", async () => {
+  it("are sent just before a watch ends, so that an idle watch resumes from a recent version", async () => {
     const { ask, core, watch, clock } = await withMaps();
     const { seen } = await watch(`${maps}?allowWatchBookmarks=true&timeoutSeconds=45&resourceVersion=${core.storage.version}`);
     await ask("POST", `${home}/secrets`, { metadata: { name: "other" } });
     await clock.advance(45_000);
-    expect(inWords(seen)).toEqual(["BOOKMARK"]);
+    expect(summaries(seen)).toEqual(["BOOKMARK"]);
     expect(seen[0]?.object.metadata.resourceVersion).toBe(String(core.storage.version));
   });
 
-  it("come once a minute to those who want them, with the version of the whole cluster", async () => {
+  it("are sent once a minute if requested, with the resourceVersion of the whole cluster", async () => {
     const { ask, core, watch, clock } = await withMaps();
     const { seen } = await watch(`${maps}?allowWatchBookmarks=true&resourceVersion=${core.storage.version}`);
     const quiet = await watch(maps);
     await ask("POST", `${home}/secrets`, { metadata: { name: "other" } });
     await clock.advance(2 * minute);
-    expect(inWords(seen)).toEqual(["BOOKMARK", "BOOKMARK"]);
+    expect(summaries(seen)).toEqual(["BOOKMARK", "BOOKMARK"]);
     expect(seen[0]?.object.metadata.resourceVersion).toBe(String(core.storage.version));
     expect(quiet.seen).toEqual([]);
   });
 
-  it("close the state that a streaming list begins with", async () => {
+  it("mark the end of the initial events of a streaming list", async () => {
     const { make, watch, settle } = await withMaps();
     await make("a");
     const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     const { seen } = await watch(`${maps}?${query}`);
     await settle();
-    expect(inWords(seen)).toEqual(["ADDED a", "BOOKMARK"]);
+    expect(summaries(seen)).toEqual(["ADDED a", "BOOKMARK"]);
     expect(seen[1]?.object.metadata.annotations).toEqual({ "k8s.io/initial-events-end": "true" });
   });
 });

@@ -1,37 +1,33 @@
-// Watches: what is there, if that is wanted, then every change as it happens.
+// Watches: the initial state if requested, then every change.
 //
-// - A selector is a window: an object that moves into it is ADDED, one that moves out of it is DELETED, whatever
-//   happened to the object itself.
-// - Bookmarks say how far the stream has come: about once a minute, shortly before the stream ends, and where the
-//   initial state ends.
-// - A watch ends after `timeoutSeconds`, or after half an hour to an hour of the server's choice.
-import type { Cancel } from "@memhog/runtime";
+// - An object that begins to match the selector is ADDED; one that stops matching is DELETED.
+// - Bookmarks follow the initial state, then about once a minute, and shortly before the watch ends.
+// - A watch ends after `timeoutSeconds`, or after 30 to 60 minutes.
+import type { Cancel } from "@memhog/runtime/concurrency";
 import type { ApiObject } from "../json.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
 import { CompactedError, type StorageEvent } from "../storage/storage.ts";
 import { oneAsServed, type ServerCore, storedKindOf, type Target } from "./core.ts";
+import { type AskedVersion, type Filter, filterIn, watchVersionIn } from "./list.ts";
 import { flagIn, numberIn, type Query } from "./query.ts";
-import { type AskedVersion, watchVersionIn } from "./resource-version.ts";
-import { type Filter, filterIn } from "./selectors.ts";
 import { expired, internalError, StatusError } from "./status-error.ts";
-import { TextStream } from "./text-stream.ts";
 
 const bookmarkEveryMs = 60_000;
 const lastBookmarkMs = 2_000;
 const shortestMs = 1_800_000;
 
-/** How an event is written: as the object itself, or as a row of a table. */
-export type EventFormat = (object: ApiObject) => string;
+/** Serializes the object of an event: as the object itself, or as a row of a table. */
+type EventFormat = (object: ApiObject) => string;
 
-export interface WatchCall {
+interface WatchCall {
   readonly target: Target;
   readonly query: Query;
   readonly format: EventFormat;
-  /** Ends the watch: the client is gone. */
+  /** Aborts when the client disconnects; ends the watch. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The stream of a watch. @throws StatusError before it begins */
+/** Starts a watch. @throws StatusError */
 export function watchObjects(core: ServerCore, call: WatchCall): TextStream {
   const asked = watchVersionIn(call.query);
   const filter = filterIn(call.query, call.target.kind);
@@ -48,7 +44,7 @@ class Watch {
   readonly #call: WatchCall;
   readonly #filter: Filter | undefined;
   readonly #cancels: Cancel[] = [];
-  /** Conversions may take time; events keep their order by waiting for each other. */
+  /** Conversion is asynchronous; each event waits for the previous one, which keeps the order. */
   #tail: Promise<void> | undefined;
 
   constructor(core: ServerCore, call: WatchCall, filter: Filter | undefined) {
@@ -68,7 +64,7 @@ class Watch {
     if (!this.#follow(from)) return;
     if (bookmarks) {
       this.#bookmarkEvery(bookmarkEveryMs);
-      // Just before its end, so that whoever resumes a quiet watch does not come back with a version that is long compacted.
+      // A client that resumes a quiet watch would otherwise use a version that may already be compacted.
       if (timeoutMs > lastBookmarkMs) this.#cancels.push(clock.after(timeoutMs - lastBookmarkMs, () => this.#bookmark()));
     }
     this.#cancels.push(clock.after(timeoutMs, () => this.#finish()));
@@ -83,12 +79,12 @@ class Watch {
     if (bookmark) this.#bookmark({ "k8s.io/initial-events-end": "true" });
   }
 
-  /** Listens to the storage from this version on; what cannot be listened to ends the watch with an error event. */
+  /** Follows the storage from this version. If the version is compacted, ends the watch with an ERROR event. */
   #follow(from: bigint): boolean {
     const { storage } = this.#core;
     const { kind, namespace } = this.#call.target;
     try {
-      // A version that is still to come: wait for it, silently.
+      // A future version: send nothing until the storage reaches it.
       const start = from > storage.version ? storage.version : from;
       const listener = (event: StorageEvent) => event.version > from && this.#onEvent(event);
       this.#cancels.push(storage.watch(storedKindOf(kind), { namespace }, start, listener));
@@ -105,20 +101,20 @@ class Watch {
   #onEvent({ type, object, previous }: StorageEvent): void {
     const { kind } = this.#call.target;
     if (kind.conversion === undefined) {
-      this.#tell(type, object, previous);
+      this.#dispatch(type, object, previous);
       return;
     }
     this.#inOrder(object, async (served) => {
-      this.#tell(type, served, previous && (await oneAsServed(kind, previous)));
+      this.#dispatch(type, served, previous && (await oneAsServed(kind, previous)));
     });
   }
 
-  #tell(type: StorageEvent["type"], object: ApiObject, previous: ApiObject | undefined): void {
+  #dispatch(type: StorageEvent["type"], object: ApiObject, previous: ApiObject | undefined): void {
     const was = previous !== undefined && this.#passes(previous);
     const is = type !== "DELETED" && this.#passes(object);
     if (was && is) this.#send("MODIFIED", object);
     else if (is) this.#send("ADDED", object);
-    // What left the window is told as it was when it was last seen, at the version of the change.
+    // An object that stops matching is sent in its last matching state, with the resourceVersion of the change.
     else if (was) this.#send("DELETED", type === "DELETED" ? object : atVersionOf(previous, object));
   }
 
@@ -139,7 +135,7 @@ class Watch {
         .catch((error: unknown) => this.#fail(error));
   }
 
-  /** What cannot be shown (a conversion webhook does not answer) ends the watch: a gap would be worse. */
+  /** Ends the watch with an ERROR event, for example if a conversion webhook fails. Skipping the event would leave a gap. */
   #fail(error: unknown): void {
     const { body } = error instanceof StatusError ? error : internalError(error instanceof Error ? error.message : String(error));
     this.stream.push(`${JSON.stringify({ type: "ERROR", object: body })}\n`);
@@ -187,4 +183,78 @@ class Watch {
 function atVersionOf(seen: ApiObject | undefined, now: ApiObject): ApiObject {
   const { resourceVersion = "" } = now.metadata;
   return { ...(seen ?? now), metadata: { ...(seen ?? now).metadata, resourceVersion } };
+}
+
+// A stream of text for one reader. Unread text is buffered without a limit: the reader is in this process, or is a socket with
+// backpressure.
+
+const encoder = new TextEncoder();
+
+class TextStream implements AsyncIterableIterator<Uint8Array> {
+  readonly #onReturn: () => void;
+  #waiting: string[] = [];
+  #ended = false;
+  #failure: { readonly reason: unknown } | undefined;
+  #reader: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
+
+  /** `onReturn` runs when the reader stops reading. */
+  constructor(onReturn: () => void = () => {}) {
+    this.#onReturn = onReturn;
+  }
+
+  push(text: string): void {
+    if (this.#ended) return;
+    const reader = this.#takeReader();
+    if (reader === undefined) this.#waiting.push(text);
+    else reader.resolve({ done: false, value: encoder.encode(text) });
+  }
+
+  /** Ends the stream after the buffered text. */
+  end(): void {
+    this.#ended = true;
+    this.#takeReader()?.resolve({ done: true, value: undefined });
+  }
+
+  /** Fails the stream after the buffered text, like a broken connection. */
+  fail(reason: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const reader = this.#takeReader();
+    if (reader === undefined) this.#failure = { reason };
+    else reader.reject(reason);
+  }
+
+  /** Returns all buffered text as one chunk, so that a slow reader catches up in one step. */
+  next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#waiting.length > 0) {
+      const text = this.#waiting.length === 1 ? (this.#waiting[0] ?? "") : this.#waiting.join("");
+      this.#waiting = [];
+      return Promise.resolve({ done: false, value: encoder.encode(text) });
+    }
+    if (this.#failure !== undefined) {
+      const { reason } = this.#failure;
+      this.#failure = undefined;
+      return Promise.reject(reason);
+    }
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    this.#reader = Promise.withResolvers();
+    return this.#reader.promise;
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.#ended = true;
+    this.#waiting = [];
+    this.#onReturn();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #takeReader() {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    return reader;
+  }
 }

@@ -4,48 +4,48 @@ import { home, mergePatch, pod, simulated } from "./testing.ts";
 
 const maps = `${home}/configmaps`;
 
-/** Admission that takes its time: what it waits for is for the test to let go. */
-function slow(): { readonly admission: Admission; readonly letGo: () => void } {
+/** Admission that waits until the test calls `release`. */
+function slow(): { readonly admission: Admission; readonly release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { admission: { validate: (object) => (object.metadata.name === "slow" ? promise : undefined) }, letGo: resolve };
+  return { admission: { validate: (object) => (object.metadata.name === "slow" ? promise : undefined) }, release: resolve };
 }
 
-describe("two writes at once", () => {
+describe("two concurrent updates", () => {
   async function overtaken(patch: object) {
     const cluster = await simulated();
     const { body: made } = await cluster.ask("POST", maps, { metadata: { name: "slow" }, data: { a: "1" } });
-    const { admission, letGo } = slow();
+    const { admission, release } = slow();
     cluster.core.admissions.push(admission);
     const withVersion = (version: object) => ({ ...patch, metadata: version });
     return {
       ...cluster,
       made,
-      letGo,
+      release,
       withVersion,
       patch: (body: object) => cluster.ask("PATCH", `${maps}/slow`, body, mergePatch),
     };
   }
 
-  it("both happen, if neither names a version", async () => {
-    const { patch, letGo, ask } = await overtaken({});
+  it("are both stored if neither has a resourceVersion", async () => {
+    const { patch, release, ask } = await overtaken({});
     const both = [patch({ data: { b: "2" } }), patch({ data: { c: "3" } })];
-    letGo();
+    release();
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
     expect((await ask("GET", `${maps}/slow`)).body.data).toEqual({ a: "1", b: "2", c: "3" });
   });
 
-  it("the slower one is a conflict, if it names one", async () => {
-    const { patch, letGo, made, withVersion } = await overtaken({ data: { b: "2" } });
+  it("cause a conflict for the slower one if it has a resourceVersion", async () => {
+    const { patch, release, made, withVersion } = await overtaken({ data: { b: "2" } });
     const body = withVersion({ resourceVersion: made.metadata.resourceVersion });
     const both = [patch(body), patch(body)];
-    letGo();
+    release();
     const statuses = (await Promise.all(both)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 409]);
   });
 });
 
-describe("two creations of one name at once", () => {
-  it("one is made, the other is told that it is there already", async () => {
+describe("two concurrent creations of the same name", () => {
+  it("create one object and return AlreadyExists for the other", async () => {
     const { ask } = await simulated();
     const both = await Promise.all(["1", "2"].map((a) => ask("POST", maps, { metadata: { name: "x" }, data: { a } })));
     expect(both.map(({ status, body }) => [status, body.reason]).sort()).toEqual([
@@ -56,7 +56,7 @@ describe("two creations of one name at once", () => {
 });
 
 describe("a write that changes nothing", () => {
-  it("is none: the version stays, and watchers hear nothing", async () => {
+  it("keeps the resourceVersion and sends no watch event", async () => {
     const { ask, core, watch, clock } = await simulated();
     const { body } = await ask("POST", maps, { metadata: { name: "a" }, data: { x: "1" } });
     const { seen } = await watch(`${maps}?resourceVersion=${body.metadata.resourceVersion}`);
@@ -69,7 +69,7 @@ describe("a write that changes nothing", () => {
 });
 
 describe("a dry run", () => {
-  it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("of a %s answers as if, and stores nothing", async (method) => {
+  it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("of %s returns the result and stores nothing", async (method) => {
     const { ask, core } = await simulated();
     if (method !== "POST") await ask("POST", maps, { metadata: { name: "a" } });
     const before = core.storage.version;
@@ -82,7 +82,7 @@ describe("a dry run", () => {
 });
 
 describe("generated names", () => {
-  it("end in five characters that the seed decides", async () => {
+  it("end in five characters derived from the random seed", async () => {
     const name = async (seed: number) => {
       const { ask } = await simulated({ seed });
       return (await ask("POST", maps, { metadata: { generateName: "a-" } })).body.metadata.name;
@@ -94,7 +94,7 @@ describe("generated names", () => {
 });
 
 describe("subresources", () => {
-  it("a binding gives a pod its node once, without a new generation", async () => {
+  it("binding sets the node of a pod once and keeps its generation", async () => {
     const { ask } = await simulated();
     await ask("POST", `${home}/pods`, pod("p"));
     const bind = () => ask("POST", `${home}/pods/p/binding`, { metadata: { name: "p" }, target: { kind: "Node", name: "n" } });
@@ -105,7 +105,7 @@ describe("subresources", () => {
     expect(await bind()).toMatchObject({ status: 409, body: { reason: "Conflict" } });
   });
 
-  it("what leads out of the API server is not implemented, unless a part answers", async () => {
+  it("log and proxy return 501 unless a component handles them", async () => {
     const { ask, core } = await simulated();
     await ask("POST", `${home}/pods`, pod("p"));
     expect(await ask("GET", `${home}/pods/p/log`)).toMatchObject({ status: 501, body: { reason: "NotImplemented" } });
@@ -114,7 +114,7 @@ describe("subresources", () => {
   });
 });
 
-describe("what a Job can say and the simulator does not do", () => {
+describe("a Job field that the simulator does not implement", () => {
   const spec = { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } };
   const policy = { rules: [{ action: "Ignore", onPodConditions: [{ type: "DisruptionTarget" }] }] };
   const cases = [
@@ -122,7 +122,7 @@ describe("what a Job can say and the simulator does not do", () => {
     { more: { podFailurePolicy: policy }, named: "spec.podFailurePolicy" },
     { more: { successPolicy: { rules: [{ succeededCount: 1 }] } }, named: "spec.successPolicy" },
   ];
-  it.each(cases)("is refused by its name: $named", async ({ more, named }) => {
+  it.each(cases)("is rejected with an error that names it: $named", async ({ more, named }) => {
     const { ask } = await simulated();
     const job = { metadata: { name: "j" }, spec: { ...spec, ...more } };
     const { status, body } = await ask("POST", "/apis/batch/v1/namespaces/default/jobs", job);
@@ -133,12 +133,12 @@ describe("what a Job can say and the simulator does not do", () => {
   });
 });
 
-describe("what goes wrong inside", () => {
-  it("is answered with 500, and the server goes on", async () => {
+describe("an unexpected exception", () => {
+  it("returns 500, and the server keeps running", async () => {
     const { ask, core } = await simulated();
     core.admissions.push({
       mutate: (draft) => {
-        if (draft.metadata.name === "bad") throw new RangeError("a mistake of ours");
+        if (draft.metadata.name === "bad") throw new RangeError("unexpected");
         return false;
       },
     });

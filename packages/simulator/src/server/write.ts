@@ -1,27 +1,33 @@
-// How anything gets stored: the one way for create, update, patch and every subresource that changes an object.
+// Stores objects: the single path for create, update, patch, and every subresource that changes an object.
 //
-//   create   place → defaults → ownership → admission changes → identity → prepare → validate → admission agrees → store
-//   update   read → change → defaults → ownership → admission changes → keep identity → prepare → count → validate → admission agrees → store
+//   create   namespace → defaults → ownership → mutating admission → identity → prepare → validate → validating admission → store
+//   update   read → change → defaults → ownership → mutating admission → keep identity → prepare → generation → validate → validating admission → store
 //
-// Admission may take its time (webhooks), so between read and store somebody else may write. Then a client that named a
-// version hears 409, and for one that did not the whole way is gone again from a fresh read, as the real server does.
-import type { ApiObject, Draft } from "../json.ts";
-import { sameJson } from "../json.ts";
+// Admission can take time (webhooks), so another client can write between read and store. A request with a resourceVersion then
+// gets 409. Without one, the server retries from a new read, as the real one does.
+import { type ApiObject, type Draft, sameJson } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
 import { metadataErrors, unqualifiedFinalizerErrors } from "../kinds/names.ts";
 import { readMetadataAsGo, ShapeError } from "../kinds/shape.ts";
 import { ChangedError } from "../storage/storage.ts";
-import { type AdmissionContext, agree, change } from "./admit.ts";
+import { type AdmissionContext, runMutating, runValidating } from "./admission.ts";
 import { nowText, oneAsServed, refOf, type ServerCore, storedKindOf, type Target } from "./core.ts";
 import { cannotBeHandled } from "./decode.ts";
+import { mayRemainStored } from "./delete.ts";
 import type { FieldError } from "./field-error.ts";
-import { keepOtherHalf, openHalf } from "./halves.ts";
-import { countGeneration, identify, identityErrors, keepIdentity, newFinalizerErrors } from "./metadata.ts";
-import { mayRemainStored } from "./remains.ts";
+import {
+  countGeneration,
+  identityErrors,
+  keepIdentity,
+  keepOtherPart,
+  newFinalizerErrors,
+  openWritablePart,
+  setIdentity,
+} from "./metadata.ts";
+import type { WriteCall } from "./query.ts";
 import { alreadyExists, conflict, internalError, invalid, invalidPatch, notFound, StatusError } from "./status-error.ts";
-import type { WriteCall } from "./write-call.ts";
 
-/** Attempts of a write that names no version, before giving up. */
+/** The maximum number of attempts for a write without a resourceVersion. */
 const maxAttempts = 5;
 
 /** Stores a new object. @throws StatusError */
@@ -34,14 +40,14 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   }
   const context: AdmissionContext = { ...call, operation: "CREATE", old: undefined };
   complete(draft, call);
-  claim(core, call, draft, undefined, now);
-  if (await change(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
-  identify(draft, kind, core.environment, now);
-  if (kind.subresources?.status !== undefined && kind.createsStatus !== true) forgetStatus(draft, kind);
+  updateManagedFields(core, call, draft, undefined, now);
+  if (await runMutating(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
+  setIdentity(draft, kind, core.environment, now);
+  if (kind.subresources?.status !== undefined && kind.createsStatus !== true) clearStatus(draft, kind);
   kind.prepare?.(draft, { old: undefined, subresource: undefined, now });
   mustBeValid(draft, undefined, target);
   const object: ApiObject = draft;
-  await agree(core, context, object);
+  await runValidating(core, context, object);
   const ref = refOf(target, draft.metadata.name ?? "");
   const taken = core.storage.get(storedKindOf(kind), ref);
   if (taken !== undefined) throw alreadyExists(kind, ref.name, taken.metadata.deletionTimestamp !== undefined);
@@ -50,12 +56,12 @@ export async function createObject(core: ServerCore, call: WriteCall, draft: Dra
   try {
     return oneAsServed(kind, core.storage.write({ kind: storedKindOf(kind), ref, before: undefined, after }));
   } catch (error) {
-    // Conversion takes its time: somebody else was faster to take the name.
+    // Another client created the name during conversion.
     throw error instanceof ChangedError ? alreadyExists(kind, ref.name, false) : error;
   }
 }
 
-/** Changes a stored object. `transform` makes the new draft from what is there. @throws StatusError */
+/** Changes a stored object. `transform` returns the new draft for the current object. @throws StatusError */
 export async function updateObject(
   core: ServerCore,
   call: WriteCall,
@@ -86,26 +92,26 @@ async function updateOnce(
   const draft = await transform(old);
   const now = nowText(core);
   mustBeSameVersion(draft, old, kind, subresource);
-  openHalf(draft, old, call.target);
+  openWritablePart(draft, old, call.target);
   const context: AdmissionContext = { ...call, operation: "UPDATE", old };
   complete(draft, call);
-  claim(core, call, draft, old, now);
-  if (await change(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
+  updateManagedFields(core, call, draft, old, now);
+  if (await runMutating(core, context, draft)) complete(draft, { ...call, fieldValidation: "Ignore" });
   const wrong = identityErrors(draft, old);
   keepIdentity(draft, old);
-  keepOtherHalf(draft, old, call.target);
+  keepOtherPart(draft, old, call.target);
   kind.prepare?.(draft, { old, subresource, now });
   if (subresource !== "binding" && subresource !== "status") countGeneration(draft, old, kind.generation);
   mustBeValid(draft, old, call.target, wrong);
   draft.metadata.resourceVersion = old.metadata.resourceVersion ?? "";
   const object: ApiObject = draft;
-  await agree(core, context, object);
+  await runValidating(core, context, object);
   if (call.dryRun) return object;
   if (sameJson(withoutVersion(object), withoutVersion(old))) return old;
   const after = await asStored(kind, object);
   const written = { kind: storedKindOf(kind), ref: refOf(call.target, name), before };
   if (mayRemainStored(kind, after)) return oneAsServed(kind, core.storage.write({ ...written, after }));
-  // The last finalizer is gone, and the object with it. Its writer sees what it wrote, watchers what was last stored.
+  // No finalizer is left, so the object is removed. The writer receives what it wrote; watchers see the last stored state.
   core.storage.write({ ...written, after: undefined });
   return object;
 }
@@ -114,12 +120,12 @@ async function asStored(kind: KindEntry, object: ApiObject): Promise<ApiObject> 
   return kind.conversion === undefined ? object : kind.conversion.toStored(object);
 }
 
-/** Drops what the kind does not know, and writes what was left out. @throws StatusError */
+/** Drops unknown fields and sets defaults. @throws StatusError */
 function complete(draft: Draft, call: WriteCall): void {
   const { target, fieldValidation, warn } = call;
   const unknown = prunedFrom(draft, call).map((field) => `unknown field "${field}"`);
   if (unknown.length > 0 && fieldValidation === "Strict")
-    throw unreadable(draft, call, `strict decoding error: ${unknown.join(", ")}`);
+    throw decodingError(draft, call, `strict decoding error: ${unknown.join(", ")}`);
   if (fieldValidation === "Warn") for (const text of unknown) warn(text);
   target.kind.defaults?.(draft);
   target.kind.finish?.(draft);
@@ -130,17 +136,17 @@ function prunedFrom(draft: Draft, call: WriteCall): readonly string[] {
     const { prune, customResource } = call.target.kind;
     return [...(customResource === undefined ? [] : readMetadataAsGo(draft)), ...(prune?.(draft) ?? [])];
   } catch (error) {
-    if (error instanceof ShapeError) throw unreadable(draft, call, error.message);
+    if (error instanceof ShapeError) throw decodingError(draft, call, error.message);
     throw error;
   }
 }
 
-function unreadable(draft: Draft, { target: { kind }, patched }: WriteCall, why: string): StatusError {
+function decodingError(draft: Draft, { target: { kind }, patched }: WriteCall, why: string): StatusError {
   return patched === true ? invalidPatch(draft, why) : cannotBeHandled(kind.kind, kind.version, kind.kind, why);
 }
 
-/** A status is for controllers to write, once the object is there. */
-function forgetStatus(draft: Draft, { defaults, finish }: KindEntry): void {
+/** Clients cannot set the status when they create an object. */
+function clearStatus(draft: Draft, { defaults, finish }: KindEntry): void {
   delete draft.status;
   defaults?.(draft);
   finish?.(draft);
@@ -180,7 +186,7 @@ function mustBeValid(
       ...(kind.validate?.(draft, old, { subresource }) ?? []),
     ];
   } catch (error) {
-    // The object is of a shape that no rule expected: on the real server it would not even have been read.
+    // The object has a shape that no validation expected. The real server would already have failed to decode it.
     if (error instanceof StatusError) throw error;
     throw internalError(`${kind.kind} has an unexpected shape: ${error instanceof Error ? error.message : error}`);
   }
@@ -188,8 +194,8 @@ function mustBeValid(
   if (errors.length > 0) throw invalid({ group, kind: kind.kind }, draft.metadata.name ?? "", errors);
 }
 
-/** Whose the fields are from now on. What admission and the server add later belongs to nobody, so this is asked before them. */
-function claim(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): void {
+/** Updates managedFields. Runs before admission, because fields that admission or the server add have no manager. */
+function updateManagedFields(core: ServerCore, call: WriteCall, draft: Draft, old: ApiObject | undefined, now: string): void {
   const { target, manager, applied } = call;
   if (applied === true) return;
   const { kind, subresource } = target;

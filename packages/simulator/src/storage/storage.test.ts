@@ -26,8 +26,8 @@ function stored() {
   return { clock, storage, put, drop, names };
 }
 
-describe("versions", () => {
-  it("grow by one with every write, whatever its kind", () => {
+describe("resource versions", () => {
+  it("increase by one with every write of any kind", () => {
     const { storage, put } = stored();
     const before = storage.version;
     put("x");
@@ -37,7 +37,7 @@ describe("versions", () => {
     expect(storage.get(kind, { namespace: "a", name: "x" })?.metadata.resourceVersion).toBe(String(storage.version));
   });
 
-  it("are written onto the object, which is frozen and the same for all who read it", () => {
+  it("are set on the stored object, which is frozen and shared by all readers", () => {
     const { storage, put } = stored();
     const written = put("x", { data: { a: "b" } });
     expect(written).toBe(storage.get(kind, { namespace: "a", name: "x" }));
@@ -46,7 +46,7 @@ describe("versions", () => {
 });
 
 describe("a write", () => {
-  it("of what somebody else has changed since it was read is refused, and changes nothing", () => {
+  it("of an object that changed after it was read throws ChangedError and changes nothing", () => {
     const { storage, put, names } = stored();
     const before = put("x");
     put("x", { data: { a: "b" } });
@@ -57,14 +57,14 @@ describe("a write", () => {
     expect([storage.version, names()]).toEqual([version, ["x"]]);
   });
 
-  it("of nothing over nothing is a mistake", () => {
+  it("without before and after throws TypeError", () => {
     const { storage } = stored();
     expect(() => storage.write({ kind, ref: { name: "x" }, before: undefined, after: undefined })).toThrow(TypeError);
   });
 });
 
 describe("a list", () => {
-  it("is in the order of keys, where a dash comes before the end of a namespace's name", () => {
+  it("is sorted by key, so that namespace a-b comes before namespace a", () => {
     const { storage } = stored();
     for (const [namespace, name] of [
       ["a", "b"],
@@ -80,7 +80,7 @@ describe("a list", () => {
     expect(storage.list(kind, { namespace: "a" })).toHaveLength(2);
   });
 
-  it("of the past shows what was there then, whatever happened since", () => {
+  it("at a past version shows the state at that version", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("x", "y", "z"), fc.constantFrom("put", "drop"), fc.nat(3)), {
       maxLength: 30,
     });
@@ -102,7 +102,7 @@ describe("a list", () => {
 });
 
 describe("a watch", () => {
-  it("hears of every write after its version, the past ones first, once and in order", () => {
+  it("receives every later write once and in order, past events first", () => {
     const { storage, put, drop } = stored();
     put("x");
     const from = storage.version;
@@ -117,7 +117,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["ADDED y", "MODIFIED y", "DELETED x"]);
   });
 
-  it("is told a deletion with the last state and a version of its own", () => {
+  it("receives a deletion with the last state and its own resourceVersion", () => {
     const { storage, put, drop } = stored();
     put("x", { data: { a: "b" } });
     const events: StorageEvent[] = [];
@@ -126,7 +126,7 @@ describe("a watch", () => {
     expect(events[0]?.object).toMatchObject({ data: { a: "b" }, metadata: { resourceVersion: String(storage.version) } });
   });
 
-  it("hears nothing of other kinds and namespaces", () => {
+  it("does not receive events of other kinds and namespaces", () => {
     const { storage, put } = stored();
     const heard: StorageEvent[] = [];
     storage.watch(other, {}, storage.version, (event) => heard.push(event));
@@ -136,8 +136,8 @@ describe("a watch", () => {
   });
 });
 
-describe("the past", () => {
-  it("is forgotten when told to, and then cannot be asked for", () => {
+describe("history", () => {
+  it("cannot be read after compaction", () => {
     const { storage, put } = stored();
     put("x");
     const then = storage.version;
@@ -148,7 +148,7 @@ describe("the past", () => {
     expect(() => storage.watch(kind, {}, storage.version, () => {})).not.toThrow();
   });
 
-  it("is kept for five minutes, and not much longer", async () => {
+  it("is kept for at least five minutes and then compacted", async () => {
     const { clock, storage, put, names } = stored();
     put("x");
     const then = storage.version;

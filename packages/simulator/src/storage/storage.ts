@@ -1,25 +1,24 @@
-// What etcd is to the real one: every object, one counter for the whole cluster, and the recent past.
+// Storage, in place of etcd: all objects, one version counter, and recent history.
 //
-// - One resourceVersion for everything. Each write takes the next number, whatever its kind, so versions order all changes.
-// - The past is kept for some minutes: a list goes on from the state its first page saw, a watch goes on from where its
-//   client stopped. What was compacted is answered with `CompactedError`, which the server turns into 410 Expired.
-// - Synchronous on purpose. A write and the calls of all watchers are one step that nothing can come between, so the order
-//   of events is the order of writes, in every run.
+// - Every write of any kind takes the next resourceVersion, so versions order all changes.
+// - Storage keeps history for some minutes: a list continues from the state of its first page, a watch from where its client
+//   stopped. Older versions cause `CompactedError`, which the server turns into 410 Expired.
+// - Storage is synchronous. A write and the notification of all watchers are one step, so events have the order of writes in
+//   every run.
 //
-// Objects are frozen JSON. Storage knows nothing of versions of kinds, defaults or rights: that is the server's trade.
-import type { Cancel, Clock, ObjectRef } from "@memhog/runtime";
-import type { ApiObject } from "../json.ts";
-import { frozen } from "../json.ts";
-import { Shelf } from "./shelf.ts";
+// Objects are frozen JSON. Storage does not handle API versions, defaults, or permissions.
+import { keyOf, type ObjectRef } from "@memhog/runtime";
+import type { Cancel, Clock } from "@memhog/runtime/concurrency";
+import { type ApiObject, frozen } from "../json.ts";
 
-/** Where objects are kept: one place for all versions of a kind. */
+/** The key under which all API versions of a kind are stored. */
 export interface StoredKind {
   /** "" for the core group. */
   readonly group: string;
   readonly plural: string;
 }
 
-/** All of a kind, or what is in one namespace. */
+/** All objects of a kind, or those in one namespace. */
 export interface Scope {
   readonly namespace?: string | undefined;
 }
@@ -27,61 +26,61 @@ export interface Scope {
 export interface StorageEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly version: bigint;
-  /** What is now; of a deletion the last state, with the version of the deletion. */
+  /** The new state. For a deletion, the last state with the resourceVersion of the deletion. */
   readonly object: ApiObject;
-  /** What was before; undefined for what is new. */
+  /** The state before the write. Undefined for a new object. */
   readonly previous: ApiObject | undefined;
 }
 
-export type StorageListener = (event: StorageEvent) => void;
+type StorageListener = (event: StorageEvent) => void;
 
 export interface Change {
   readonly kind: StoredKind;
   readonly ref: ObjectRef;
-  /** What the writer believes is stored; undefined: nothing. */
+  /** The object that the writer read. Undefined if the write creates the object. */
   readonly before: ApiObject | undefined;
-  /** What shall be stored; undefined: nothing. */
+  /** The object to store. Undefined if the write deletes the object. */
   readonly after: ApiObject | undefined;
 }
 
 export interface Storage {
   /** The version of the last write. */
   readonly version: bigint;
-  /** The oldest version whose state can still be asked for. */
+  /** The oldest version that `list` and `watch` accept. */
   readonly compacted: bigint;
   get(kind: StoredKind, ref: ObjectRef): ApiObject | undefined;
-  /** In the order of their keys ("namespace/name"). @throws CompactedError if `at` is too long ago */
+  /** Lists objects in the order of their keys ("namespace/name"). @throws CompactedError if `at` was compacted */
   list(kind: StoredKind, scope?: Scope, at?: bigint): readonly ApiObject[];
-  /** The object as stored (for a deletion: as the event tells it), with its new resourceVersion. @throws ChangedError */
+  /** Returns the stored object with its new resourceVersion; for a deletion, the object of the event. @throws ChangedError */
   write(change: Change): ApiObject;
-  /** Every event after this version, the past ones at once. @throws CompactedError */
+  /** Sends every event after this version; past events at once. @throws CompactedError */
   watch(kind: StoredKind, scope: Scope, from: bigint, listener: StorageListener): Cancel;
-  /** Forgets how things were before this version. */
+  /** Drops the history before this version. */
   compact(version: bigint): void;
 }
 
-/** Somebody else wrote in between: read again. */
+/** Another client wrote the object after it was read. Read it again and retry. */
 export class ChangedError extends Error {
   readonly code = "STORAGE_CHANGED";
   override readonly name = "ChangedError";
 }
 
-/** The past that was asked for is forgotten. */
+/** The requested version was compacted. */
 export class CompactedError extends Error {
   readonly code = "STORAGE_COMPACTED";
   override readonly name = "CompactedError";
   readonly asked: bigint;
   readonly oldest: bigint;
   constructor(asked: bigint, oldest: bigint) {
-    super(`expected version ${oldest} or later, found ${asked}: the history before was compacted`);
+    super(`expected version ${oldest} or later, found ${asked}: earlier history was compacted`);
     this.asked = asked;
     this.oldest = oldest;
   }
 }
 
-export interface StorageOptions {
+interface StorageOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Milliseconds for which the past is kept, at least. @default 5 minutes, as the API server compacts etcd */
+  /** The minimum time in milliseconds for which history is kept. @default 5 minutes, as the API server compacts etcd */
   readonly historyMs?: number | undefined;
 }
 
@@ -90,10 +89,10 @@ export function memoryStorage(options: StorageOptions): Storage {
 }
 
 class MemoryStorage implements Storage {
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #kinds = new Map<string, KindObjects>();
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #historyMs: number;
-  /** Versions and when they were current, a few per `historyMs`: what to compact to when the time has come. */
+  /** Versions with the time at which they were current, a few per `historyMs`. `#compactOld` compacts to them. */
   readonly #marks: { readonly at: number; readonly version: bigint }[] = [];
   #version = 1n;
   #compacted = 1n;
@@ -112,54 +111,55 @@ class MemoryStorage implements Storage {
   }
 
   get(kind: StoredKind, ref: ObjectRef): ApiObject | undefined {
-    return this.#shelf(kind).get(ref);
+    return this.#objectsOf(kind).get(ref);
   }
 
   list(kind: StoredKind, scope: Scope = {}, at?: bigint): readonly ApiObject[] {
-    if (at === undefined || at === this.#version) return this.#shelf(kind).list(scope);
-    this.#mustRemember(at);
-    return this.#shelf(kind).listAt(scope, at);
+    if (at === undefined || at === this.#version) return this.#objectsOf(kind).list(scope);
+    this.#checkNotCompacted(at);
+    return this.#objectsOf(kind).listAt(scope, at);
   }
 
   write({ kind, ref, before, after }: Change): ApiObject {
-    const shelf = this.#shelf(kind);
-    if (shelf.get(ref) !== before) throw new ChangedError(`${kind.plural} ${ref.name} was changed since it was read`);
+    const objects = this.#objectsOf(kind);
+    if (objects.get(ref) !== before)
+      throw new ChangedError(`${kind.plural} ${ref.name} changed after it was read; read it again and retry`);
     const last = after ?? before;
-    if (last === undefined) throw new TypeError("expected a change, found nothing before and nothing after");
-    this.#forgetTheOld();
+    if (last === undefined) throw new TypeError("expected before or after to be set, found neither");
+    this.#compactOld();
     this.#version += 1n;
     const object = frozen({ ...last, metadata: { ...last.metadata, resourceVersion: String(this.#version) } });
     const type = before === undefined ? "ADDED" : after === undefined ? "DELETED" : "MODIFIED";
-    shelf.record({ type, version: this.#version, object, previous: before }, ref);
+    objects.record({ type, version: this.#version, object, previous: before }, ref);
     return object;
   }
 
   watch(kind: StoredKind, scope: Scope, from: bigint, listener: StorageListener): Cancel {
-    this.#mustRemember(from);
-    return this.#shelf(kind).watch(scope, from, listener);
+    this.#checkNotCompacted(from);
+    return this.#objectsOf(kind).watch(scope, from, listener);
   }
 
   compact(version: bigint): void {
     if (version <= this.#compacted) return;
     this.#compacted = version < this.#version ? version : this.#version;
-    for (const shelf of this.#shelves.values()) shelf.forget(this.#compacted);
+    for (const objects of this.#kinds.values()) objects.forget(this.#compacted);
   }
 
-  #mustRemember(version: bigint): void {
+  #checkNotCompacted(version: bigint): void {
     if (version < this.#compacted) throw new CompactedError(version, this.#compacted);
   }
 
-  #shelf(kind: StoredKind): Shelf {
+  #objectsOf(kind: StoredKind): KindObjects {
     const key = `${kind.group}/${kind.plural}`;
-    const known = this.#shelves.get(key);
+    const known = this.#kinds.get(key);
     if (known !== undefined) return known;
-    const shelf = new Shelf();
-    this.#shelves.set(key, shelf);
-    return shelf;
+    const objects = new KindObjects();
+    this.#kinds.set(key, objects);
+    return objects;
   }
 
-  /** Looks at the clock on each write instead of setting a timer: a cluster at rest has nothing to forget. */
-  #forgetTheOld(): void {
+  /** Checks the clock on each write instead of using a timer: an idle cluster has nothing to compact. */
+  #compactOld(): void {
     const now = this.#clock.monotonic();
     const newest = this.#marks.at(-1);
     if (newest === undefined || now - newest.at >= this.#historyMs / 5) this.#marks.push({ at: now, version: this.#version });
@@ -167,4 +167,98 @@ class MemoryStorage implements Storage {
     const oldest = this.#marks[0];
     if (oldest !== undefined && oldest.at < now - this.#historyMs) this.compact(oldest.version);
   }
+}
+
+// The objects of one kind, ordered by key, with their recent history and watchers.
+
+interface Watcher {
+  readonly prefix: string;
+  readonly listener: StorageListener;
+}
+
+class KindObjects {
+  readonly #objects = new Map<string, ApiObject>();
+  /** Sorted. Separate from the map, so that a list does not sort all keys each time. */
+  readonly #keys: string[] = [];
+  readonly #watchers = new Set<Watcher>();
+  #history: (StorageEvent & { readonly key: string })[] = [];
+
+  get(ref: ObjectRef): ApiObject | undefined {
+    return this.#objects.get(keyOf(ref));
+  }
+
+  list(scope: Scope): readonly ApiObject[] {
+    const prefix = prefixOf(scope);
+    const found: ApiObject[] = [];
+    for (let at = position(this.#keys, prefix); this.#keys[at]?.startsWith(prefix); at += 1) {
+      const object = this.#objects.get(this.#keys[at] ?? "");
+      if (object !== undefined) found.push(object);
+    }
+    return found;
+  }
+
+  /** Reconstructs a past list: starts from the current objects and reverts later events, newest first. */
+  listAt(scope: Scope, version: bigint): readonly ApiObject[] {
+    const prefix = prefixOf(scope);
+    const past = new Map(this.#objects);
+    for (const { key, previous } of this.#history.slice(this.#after(version)).reverse()) {
+      if (previous === undefined) past.delete(key);
+      else past.set(key, previous);
+    }
+    const keys = [...past.keys()].filter((key) => key.startsWith(prefix)).sort();
+    return keys.flatMap((key) => past.get(key) ?? []);
+  }
+
+  record(event: StorageEvent, ref: ObjectRef): void {
+    const key = keyOf(ref);
+    if (event.type === "ADDED") this.#keys.splice(position(this.#keys, key), 0, key);
+    if (event.type === "DELETED") {
+      this.#keys.splice(position(this.#keys, key), 1);
+      this.#objects.delete(key);
+    } else {
+      this.#objects.set(key, event.object);
+    }
+    this.#history.push({ ...event, key });
+    for (const { prefix, listener } of this.#watchers) if (key.startsWith(prefix)) listener(event);
+  }
+
+  watch(scope: Scope, from: bigint, listener: StorageListener): Cancel {
+    const prefix = prefixOf(scope);
+    for (const event of this.#history.slice(this.#after(from))) if (event.key.startsWith(prefix)) listener(event);
+    const watcher = { prefix, listener };
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  forget(version: bigint): void {
+    this.#history = this.#history.slice(this.#after(version));
+  }
+
+  /** Returns the index of the first event after this version. */
+  #after(version: bigint): number {
+    let low = 0;
+    let high = this.#history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#history[middle]?.version ?? 0n) <= version) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function prefixOf({ namespace }: Scope): string {
+  return namespace === undefined ? "" : `${namespace}/`;
+}
+
+/** Returns the index of the key, or where to insert it. */
+function position(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

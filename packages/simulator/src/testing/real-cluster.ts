@@ -1,9 +1,13 @@
-// The real one: localcluster's shared cluster, with a client of ours.
+// Real clusters for tests: localcluster's shared cluster, with a client of @memhog/runtime.
+import { execFile } from "node:child_process";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { testCluster } from "@memhog/localcluster/testing";
-import { type Client, connect, systemEnvironment } from "@memhog/runtime";
+import { type Client, createClient, loadConfig, systemEnvironment } from "@memhog/runtime";
 import type { Cluster, ClusterWithKubectl } from "./cluster.ts";
+import { openCluster as openSimulated } from "./simulated-cluster.ts";
 
-/** Fast enough for tests; everything else as in production. */
+/** Short intervals for tests; everything else is as in production. */
 const quick = { qps: 1000, burst: 1000 };
 
 export async function openCluster(): Promise<ClusterWithKubectl> {
@@ -11,7 +15,12 @@ export async function openCluster(): Promise<ClusterWithKubectl> {
   const clients: Client[] = [];
   const client: Cluster["client"] = async (options) => {
     const environment = systemEnvironment();
-    const made = await connect({ environment, kubeconfig: real.kubeconfig, env: {}, rateLimit: quick, ...options });
+    const made = createClient({
+      config: await loadConfig({ kubeconfig: real.kubeconfig, env: {} }),
+      environment,
+      rateLimit: quick,
+      ...options,
+    });
     clients.push(made);
     return made;
   };
@@ -35,4 +44,25 @@ export async function openCluster(): Promise<ClusterWithKubectl> {
     kubectl: (...args) => real.kubectl(...args),
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The simulator with the real kubectl. */
+export async function openSimulatedWithKubectl(): Promise<ClusterWithKubectl> {
+  const program = await pathOfKubectl();
+  const simulated = await openSimulated();
+  const { kubeconfig, defaultNamespace } = simulated;
+  // kubectl keeps its cache in this directory, which is removed with the cluster.
+  const env = { PATH: process.env.PATH, HOME: dirname(kubeconfig) };
+  const kubectl = async (...args: readonly string[]) => {
+    const whole = [`--kubeconfig=${kubeconfig}`, `--namespace=${defaultNamespace}`, ...args];
+    const running = promisify(execFile)(program, whole, { env });
+    running.child.stdin?.end(); // kubectl must not wait for input
+    return (await running).stdout;
+  };
+  return { ...simulated, kubectl };
+}
+
+async function pathOfKubectl(): Promise<string> {
+  await using real = await testCluster();
+  return real.kubectlPath();
 }

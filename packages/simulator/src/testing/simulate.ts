@@ -1,77 +1,75 @@
-// Controllers at work in a cluster of their own, for their unit tests: the controllers themselves, with caches, queue, retries and
-// finalizers, and an API server that fills in defaults, checks rules and keeps managed fields as the real one does. No port, no
-// process, and time moves when the test says so. A door of its own: whoever uses it needs no test runner of ours.
+// Runs controllers in a simulated cluster for unit tests: the real caches, queue, retries and finalizers, and an API server that
+// applies defaults, validation and managed fields. It opens no port and starts no process, and time advances only when the test
+// says so. It does not depend on a test runner.
 import {
   type AnyResource,
   apiVersionOf,
   type Client,
   type Controller,
-  CustomResourceDefinition,
   hasCondition,
   installCrds,
   type Kind,
   type KubernetesObject,
   type Logger,
   minutes,
-  Namespace,
-  ServiceAccount,
-  silentLogger,
 } from "@memhog/runtime";
+import { silentLogger } from "@memhog/runtime/concurrency";
+import { CustomResourceDefinition, Namespace, ServiceAccount } from "@memhog/runtime/kinds";
 import { eventually, type Journal, type ManualClock, manualEnvironment, startOperator } from "@memhog/runtime/testing";
+import { type FullCluster, type FullClusterOptions, fullCluster } from "../full-cluster.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
-import { type WholeCluster, type WholeClusterOptions, wholeCluster } from "../whole-cluster.ts";
 
-export interface SimulateOptions {
+interface SimulateOptions {
   readonly controllers: readonly Controller[];
-  /** What is there before they begin, of kinds that they declare. Namespaces need not be named. @default nothing */
+  /** Objects that exist before the controllers start, of kinds that they declare. Namespaces are created for them. @default none */
   readonly objects?: readonly KubernetesObject[];
-  /** Kinds that somebody else defines and the controllers use; their own are there anyway. @default none */
+  /** CRDs defined elsewhere that the controllers use. The controllers' own CRDs are installed anyway. @default none */
   readonly crds?: readonly CustomResourceDefinition[];
-  /** Nodes make Deployments into pods that run. @default the API server and the controllers of Kubernetes, without nodes */
-  readonly cluster?: WholeClusterOptions;
-  /** For chance: the same seed tells the same story. @default 1 */
+  /** Adds nodes, so that Deployments get running pods. @default the API server and the Kubernetes controllers, without nodes */
+  readonly cluster?: FullClusterOptions;
+  /** Seed of the random numbers. The same seed gives the same run. @default 1 */
   readonly seed?: number;
 }
 
-/** The world of a test. */
-export interface SimulatedWorld extends AsyncDisposable {
-  /** `advance` it, and whatever falls due happens: a `checkAgainIn`, a retry, a resync; by 0: what there is to do at once. */
+/** A simulated cluster and the controllers that run in it. */
+interface Simulation extends AsyncDisposable {
+  /** `advance` runs everything that falls due: a `requeueAfter`, a retry, a resync. By 0: everything that is due now. */
   readonly clock: ManualClock;
-  /** To look, and to do what somebody else would do. */
+  /** For reading objects, and for writing as another client. */
   readonly client: Client;
-  /** Every call of the controllers. */
+  /** All requests of the controllers. */
   readonly journal: Journal;
-  /** What their reconciles failed with. */
+  /** The errors of failed reconciles. */
   readonly errors: readonly unknown[];
   readonly simulator: Simulator;
-  readonly cluster: WholeCluster;
+  readonly cluster: FullCluster;
 }
 
 /**
- * Lets controllers work; resolves when they have done what there is to do at once.
+ * Runs controllers. Resolves when everything that is due at the start is done.
  *
- *     await using world = await simulate({ controllers: [greetings], objects: [anObject(Greeting, { spec: { to: "world" } })] });
- *     const { data } = await world.client.get(ConfigMap, { namespace: "default", name: "greeting-example" });
+ *     await using cluster = await simulate({ controllers: [greetings], objects: [anObject(Greeting, { spec: { to: "world" } })] });
+ *     const { data } = await cluster.client.get(ConfigMap, { namespace: "default", name: "greeting-example" });
  */
-export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
+export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const { controllers, objects = [], crds = [], seed } = options;
   const kinds = controllers.flatMap(({ grants }) => grants.map(({ kind }) => kind));
   const known = objects.map((object) => ({ object, kind: kindOf(object, kinds) }));
   const environment = manualEnvironment(seed === undefined ? {} : { seed });
   const { clock } = environment;
   await using starting = new AsyncDisposableStack();
-  const cluster = wholeCluster(options.cluster);
-  const simulator = starting.use(await startSimulator({ environment, parts: cluster }));
+  const cluster = fullCluster(options.cluster);
+  const simulator = starting.use(await startSimulator({ environment, components: cluster }));
   const client = simulator.client();
-  await whileTimeGoes(clock, installCrds(client, [...new Set(kinds.filter(isResource))], { clock }));
+  await advanceUntilSettled(clock, installCrds(client, [...new Set(kinds.filter(isResource))], { clock }));
   for (const crd of crds) await define(client, crd, clock);
   await putAll(client, clock, known);
   const errors: unknown[] = [];
   const warnings: string[] = [];
   const { transport } = simulator;
-  const log = writingDown(errors, warnings);
+  const log = recordingLogger(errors, warnings);
   const operator = starting.use(await startOperator({ name: "simulated", controllers, transport, environment, log }));
-  await whileTimeGoes(clock, operator.ready, () => warnings.join("; "));
+  await advanceUntilSettled(clock, operator.ready, () => warnings.join("; "));
   await clock.advance(0);
   const running = starting.move();
   return {
@@ -85,20 +83,20 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
   };
 }
 
-/** Some things at the start wait for a moment. If it is more than that, they wait for something that never comes. */
-async function whileTimeGoes(clock: ManualClock, what: Promise<unknown>, found = () => "nothing"): Promise<void> {
+/** Startup may need a little simulated time. After a minute it is waiting for something that never happens. */
+async function advanceUntilSettled(clock: ManualClock, what: Promise<unknown>, found = () => "nothing"): Promise<void> {
   const until = clock.monotonic() + minutes(1);
   let over = false;
   const ended = what.finally(() => {
     over = true;
   });
-  ended.catch(() => {}); // it is thrown below
+  ended.catch(() => {}); // thrown below
   while (!over && clock.monotonic() < until) await clock.advance(10);
   if (!over) throw new Error(`simulate: expected the controllers to be ready within a minute, found ${found()}`);
   await ended;
 }
 
-function writingDown(errors: unknown[], warnings: string[]): Logger {
+function recordingLogger(errors: unknown[], warnings: string[]): Logger {
   const log: Logger = {
     ...silentLogger,
     error: (fields) => errors.push("err" in fields ? fields.err : fields),
@@ -118,7 +116,7 @@ function isResource(kind: Kind): kind is Kind & AnyResource {
   return "definition" in kind;
 }
 
-/** An object says what it is in words; the controllers have declared every kind that they can see. */
+/** Finds the kind of an object among those that the controllers declare. */
 function kindOf(object: KubernetesObject, known: readonly Kind[]): Kind<WithStatus> {
   const found = known.find((kind) => kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion);
   if (found !== undefined) return found;
@@ -135,7 +133,7 @@ interface Known {
 
 type WithStatus = KubernetesObject & { readonly status?: unknown };
 
-/** As if they had always been there: with their status, and without what the server decides. */
+/** Stores objects with their status and without the fields that the server sets. */
 async function putAll(client: Client, clock: ManualClock, known: readonly Known[]): Promise<void> {
   const namespaces = new Set(known.map(({ object }) => object.metadata?.namespace ?? "default"));
   for (const name of namespaces) await makeNamespace(client, name, clock);
@@ -146,7 +144,7 @@ async function putAll(client: Client, clock: ManualClock, known: readonly Known[
   }
 }
 
-/** With what pods need of one, which a controller makes. */
+/** Creates the namespace and waits until a controller has created its service account, which pods need. */
 async function makeNamespace(client: Client, name: string, clock: ManualClock): Promise<void> {
   if ((await client.find(Namespace, { name })) === undefined) await client.create(Namespace, { metadata: { name } });
   const account = () => client.find(ServiceAccount, { namespace: name, name: "default" });

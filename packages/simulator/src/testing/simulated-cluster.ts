@@ -1,21 +1,26 @@
-// The simulator, as a cluster for tests: one of its own for every test, because it starts in milliseconds; with real time, because
-// a test of behaviour waits as it would for the real one; and with TLS and HTTP/2, because a client must not find out here how
-// it gets on without them. Tests that own time start a simulator themselves.
+// The simulator as a cluster for tests. Each test gets its own, because it starts in milliseconds. It runs in real time, because
+// behavior tests wait as they do for the real one, and with TLS and HTTP/2, because clients use them in production. Tests that
+// control time start a simulator themselves.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, Namespace, NotFoundError, type RawRequest, ServiceAccount, systemEnvironment } from "@memhog/runtime";
+import { type Client, NotFoundError, systemEnvironment } from "@memhog/runtime";
+import type { RawRequest } from "@memhog/runtime/client";
+import { Namespace, ServiceAccount } from "@memhog/runtime/kinds";
 import { eventually } from "@memhog/runtime/testing";
+import { fullCluster } from "../full-cluster.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
-import { wholeCluster } from "../whole-cluster.ts";
-import { applyAll } from "./apply.ts";
-import type { Cluster, ClusterObject } from "./cluster.ts";
-import { pathsOf } from "./paths.ts";
+import type { Cluster, ClusterObject, Reference } from "./cluster.ts";
 
 const namespace = "test";
 
+// Without a default StorageClass, because the real test cluster has none.
 export async function openCluster(): Promise<Cluster> {
-  const simulator = await startSimulator({ environment: systemEnvironment(), http: { tls: true }, parts: wholeCluster() });
+  const simulator = await startSimulator({
+    environment: systemEnvironment(),
+    http: { tls: true },
+    components: fullCluster({ defaultStorageClass: false }),
+  });
   const folder = await mkdtemp(join(tmpdir(), "simulator-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, simulator.kubeconfig ?? "");
@@ -65,7 +70,7 @@ function access(
   };
 }
 
-/** A pod is refused until its namespace has the service account it would run as; a controller makes it a moment later. */
+/** The API server rejects pods until their namespace has its default service account, which a controller creates. */
 async function makeNamespace(client: Client, metadata: { readonly name?: string; readonly generateName?: string }) {
   const { name } = (await client.create(Namespace, { metadata })).metadata;
   const account = () => client.find(ServiceAccount, { namespace: name, name: "default" });
@@ -90,3 +95,81 @@ async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+// Server-side apply of several objects in dependency order.
+
+interface Tools {
+  readonly request: Cluster["request"];
+  readonly paths: Paths;
+  readonly eventually: (read: () => Promise<boolean>, holds: (value: boolean) => boolean) => Promise<boolean>;
+}
+
+/** Applies namespaces and CRDs first, because the others depend on them. Returns results in the order of the manifests. */
+async function applyAll(tools: Tools, objects: readonly ClusterObject[]): Promise<ClusterObject[]> {
+  const made = new Map<ClusterObject, ClusterObject>();
+  const ground = objects.filter(({ kind }) => kind === "Namespace" || kind === "CustomResourceDefinition");
+  for (const object of [...ground, ...objects.filter((one) => !ground.includes(one))]) {
+    made.set(object, await applyOne(tools, object));
+    if (object.kind === "CustomResourceDefinition") await untilServed(tools, object);
+  }
+  return objects.flatMap((object) => made.get(object) ?? []);
+}
+
+async function applyOne({ request, paths }: Tools, object: ClusterObject): Promise<ClusterObject> {
+  const path = await paths.object(object);
+  // Server-side apply needs a name, so objects with generateName are created.
+  if (object.metadata.name === undefined) return request("POST", path.slice(0, path.lastIndexOf("/")), object);
+  const contentType = "application/apply-patch+yaml";
+  return request("PATCH", `${path}?fieldManager=localcluster&force=true`, object, { contentType });
+}
+
+async function untilServed({ paths, eventually }: Tools, { spec }: ClusterObject): Promise<void> {
+  for (const { name, served } of spec.versions) {
+    const kind = { apiVersion: `${spec.group}/${name}`, kind: spec.names.kind };
+    if (served) await eventually(() => paths.knows(kind), Boolean);
+  }
+}
+
+// The path of a manifest's object, from discovery.
+
+type Kind = Pick<ClusterObject, "apiVersion" | "kind">;
+
+export interface Paths {
+  /** The path of a collection, in one namespace or in all. */
+  collection(kind: Kind, namespace: string | undefined): Promise<string>;
+  object(reference: Reference): Promise<string>;
+  /** Whether the server already serves the kind. */
+  knows(kind: Kind): Promise<boolean>;
+}
+
+interface Resource {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** `home` is the namespace of namespaced objects that name none. */
+export function pathsOf(request: Cluster["request"], home: string): Paths {
+  const find = async ({ apiVersion, kind }: Kind): Promise<Resource | undefined> => {
+    const { resources } = await request<{ resources: readonly Resource[] }>("GET", root(apiVersion)).catch((error: unknown) => {
+      if (error instanceof NotFoundError) return { resources: [] };
+      throw error;
+    });
+    return resources.find((resource) => resource.kind === kind && !resource.name.includes("/"));
+  };
+  const collection: Paths["collection"] = async (kind, namespace) => {
+    const found = await find(kind);
+    if (found === undefined)
+      throw new TypeError(`expected a kind that is served, found ${kind.kind} of ${kind.apiVersion}; is its CRD applied?`);
+    const scope = found.namespaced && namespace !== undefined ? `/namespaces/${namespace}` : "";
+    return `${root(kind.apiVersion)}${scope}/${found.name}`;
+  };
+  return {
+    collection,
+    object: async (reference) =>
+      `${await collection(reference, reference.metadata.namespace ?? home)}/${reference.metadata.name}`,
+    knows: async (kind) => (await find(kind)) !== undefined,
+  };
+}
+
+const root = (apiVersion: string) => (apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`);

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { systemEnvironment } from "@memhog/runtime";
 import { describe, expect, it } from "vitest";
 import { answeredAtMs, matrix } from "./answers.fixture.ts";
-import { ask } from "./ask.ts";
 import { certificate } from "./certificate.fixture.ts";
+import type { PrometheusOptions } from "./http-transport.ts";
 import { httpTransport } from "./http-transport.ts";
-import type { PrometheusOptions } from "./options.ts";
+import { ask } from "./query.ts";
 
 const date = new Date(answeredAtMs).toUTCString();
 const life = { id: undefined, startedAtMs: 0 };

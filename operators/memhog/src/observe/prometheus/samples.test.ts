@@ -30,7 +30,7 @@ describe("samples", () => {
     });
   });
 
-  it("M2: no data is not zero", () => {
+  it("M2: missing data is not zero", () => {
     expect(store().seen()).toEqual({ bad: 0, samples: [] });
     expect(store(at([5, "1"])).samples.of("WorkingSet", { ...web, container: "side" }, longAgo)).toEqual({ bad: 0, samples: [] });
   });
@@ -95,7 +95,7 @@ describe("samples", () => {
     { text: undefined, id: undefined },
   ])("know a container by $text", ({ text, id }) => expect(shortId(text)).toBe(id));
 
-  it("M3: of a container that does not run nothing is known", () => {
+  it("M3: a container that does not run has no samples", () => {
     expect(store(at([10, "100"])).samples.of("WorkingSet", web, undefined)).toEqual({ bad: 1, samples: [] });
   });
 
@@ -126,7 +126,7 @@ describe("samples", () => {
     expect(samples.of("Usage", { ...web, pod: "other" }, longAgo).samples).toHaveLength(0);
   });
 
-  it("T1: of a namesake in another namespace are not mixed in", () => {
+  it("T1: of a pod of the same name in another namespace are not mixed in", () => {
     const { samples, seen } = store(at([10, "100"]));
     samples.add("WorkingSet", { ...web, namespace: "bank" }, at([10, "900"], [5, "900"]));
     expect(seen().samples).toEqual([[10, 100]]);
@@ -143,7 +143,7 @@ describe("series that say which container they are of", () => {
     expect(bytesOf(samples)).toEqual([2, 120]);
   });
 
-  it("M3: the container before the restart never speaks for this one, however young its last sample is", () => {
+  it("M3: samples of the container before the restart are ignored, however recent", () => {
     const { samples } = store();
     samples.add("WorkingSet", web, at([20, "300"], [1, "380"]), "before");
     expect(bytesOf(samples)).toEqual([]);

@@ -1,24 +1,22 @@
-// What the last answer said, kept small: of each container two numbers per sample, its time and its bytes. Everything that makes a
-// sample unfit to decide anything is dealt with here (promises M2-M5):
+// The samples of the last response: a time and a value per sample. Invalid samples are filtered here (M2-M5):
 //
-//     no data is not zero                  a container without samples has none
-//     NaN, ±Inf, negative, absurdly large  dropped and counted
-//     from the future                      dropped and counted; a few seconds are forgiven, clocks of nodes differ
-//     several series of one container      per timestamp the largest, never the sum
-//     of the container before the restart  dropped and counted: its series has another id; where series have none (cAdvisor's
-//                                          do), what is older than the container
-//     no such pod                          dropped at once: whoever collects says which pods there are
+//     missing                              not zero: a container without samples has none
+//     NaN, ±Inf, negative, too large       dropped and counted
+//     in the future                        dropped and counted, with a tolerance of some seconds for clock skew between nodes
+//     several series of one container      the maximum per timestamp, never the sum
+//     of the container before a restart    dropped and counted, by the container ID of the series; if the series has no ID, samples
+//                                          older than the container's start
+//     of a pod that does not exist         dropped by the caller
 //
-// Age. Sample times come from the clocks of nodes and of Prometheus, so they are compared with the Date of Prometheus's answer, and
-// from then on our monotonic clock counts: our own wall clock is not asked, and may be wrong by hours. Only where the answer has
-// no Date is it asked; then a clock that is fast makes samples old, one that is slow puts them into the future, and both hold.
-import type { Clock } from "@memhog/runtime";
+// The age of a sample is computed from the Date header of the response and then advances with the monotonic clock, so the operator's
+// wall clock may be wrong by hours (M5). It is used only if there is no Date header. Then a clock that is ahead makes samples too
+// old, and one that is behind puts them into the future; both prevent raises.
+import type { Clock } from "@memhog/runtime/concurrency";
 import { type Bytes, bytes } from "../../model/bytes.ts";
-import type { Metric } from "../../model/policy.ts";
-import type { Sample } from "../../model/seen.ts";
+import type { Metric, Sample } from "../../model/observed-app.ts";
 
-/** Clocks that differ by less are taken for the same. */
-const forgivenMs = 10_000;
+/** Tolerated clock skew. */
+const maxClockSkewMs = 10_000;
 
 export interface ContainerKey {
   readonly namespace: string;
@@ -26,49 +24,49 @@ export interface ContainerKey {
   readonly container: string;
 }
 
-/** The container that runs now. */
+/** The currently running instance of a container. */
 export interface Life {
-  /** What the runtime calls it (see `shortId`): another one after each restart. Undefined if it is not known. */
+  /** The container ID (see `shortId`), which changes with each restart. Undefined if unknown. */
   readonly id: string | undefined;
-  /** By the clock of its node, to the second. */
+  /** By the clock of its node, with a resolution of a second. */
   readonly startedAtMs: number | undefined;
 }
 
 export interface Found {
   /** Oldest first, one per timestamp. */
   readonly samples: readonly Sample[];
-  /** How many were dropped. */
+  /** Number of dropped samples. */
   readonly bad: number;
 }
 
-/** What one container, or one of its former lives, was measured at. */
+/** The samples of one instance of a container. */
 interface Collected {
-  /** Of the container that was measured; undefined if the series does not say. */
+  /** The container ID; undefined if the series has none. */
   readonly id: string | undefined;
-  /** Time and bytes in turn, in the order of time: [t, b, t, b, …]. Plain numbers, since one object for each would weigh more. */
+  /** Alternating times and bytes, sorted by time: [t, b, t, b, …]. A flat array takes less memory than one object per sample. */
   readonly points: readonly number[];
   readonly bad: number;
 }
 
-/** Any value as text beside its time in seconds, as Prometheus has it. */
+/** A sample in the format of the Prometheus API. */
 export type RawPoint = readonly [seconds: number, value: string];
 
 export class SampleStore {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #byMetric: Readonly<Record<Metric, Map<string, readonly Collected[]>>> = { WorkingSet: new Map(), Usage: new Map() };
-  /** By the clock of Prometheus, when the answer was given; and by ours. */
+  /** The time of the response by the clock of Prometheus, and by the monotonic clock of this process. */
   readonly #answeredAtMs: number;
   readonly #answeredMonotonic: number;
   #points = 0;
 
-  /** @param dateMs When Prometheus says it answered. */
+  /** @param dateMs The Date header of the response. */
   constructor(clock: Pick<Clock, "now" | "monotonic">, dateMs: number | undefined) {
     this.#clock = clock;
     this.#answeredAtMs = dateMs ?? clock.now();
     this.#answeredMonotonic = clock.monotonic();
   }
 
-  /** Samples that are kept. */
+  /** Number of samples. */
   get size(): number {
     return this.#points;
   }
@@ -77,7 +75,7 @@ export class SampleStore {
     return this.#byMetric[metric].size > 0;
   }
 
-  /** Milliseconds since the newest sample of all was measured; undefined if there is none. */
+  /** Milliseconds since the newest sample was measured; undefined if there is none. */
   get newestAgeMs(): number | undefined {
     let newest = Number.NEGATIVE_INFINITY;
     for (const all of Object.values(this.#byMetric)) {
@@ -86,7 +84,7 @@ export class SampleStore {
     return Number.isFinite(newest) ? this.#ageMs(newest) : undefined;
   }
 
-  /** @param id Of the container that was measured, if the series says. */
+  /** @param id The container ID, if the series has one. */
   add(metric: Metric, key: ContainerKey, raw: readonly RawPoint[], id?: string): void {
     const all = this.#byMetric[metric];
     const name = nameOf(key);
@@ -99,7 +97,7 @@ export class SampleStore {
     all.set(name, [...others, { id, points: merged, bad: bad + (same?.bad ?? 0) }]);
   }
 
-  /** @param life Undefined: none runs, so nothing is about it. */
+  /** @param life Undefined if the container does not run; then there are no samples. */
   of(metric: Metric, key: ContainerKey, life: Life | undefined): Found {
     const name = nameOf(key);
     const found = this.#byMetric[metric].get(name) ?? (metric === "WorkingSet" ? this.#byMetric.Usage.get(name) : undefined);
@@ -124,19 +122,19 @@ export class SampleStore {
     for (const [seconds, text] of raw) {
       const time = Math.round(Number(seconds) * 1000);
       const value = bytesIn(text);
-      const isGood = value !== undefined && time > last && time <= this.#answeredAtMs + forgivenMs;
+      const isGood = value !== undefined && time > last && time <= this.#answeredAtMs + maxClockSkewMs;
       if (isGood) points.push(time, value);
       else bad += 1;
       if (isGood) last = time;
     }
-    return { points: points.slice(), bad }; // a list that grew has room to spare, twice what is in it; a copy has none
+    return { points: points.slice(), bad }; // a copy: an array that grew has up to twice the capacity
   }
 }
 
 /**
- * What is about this life of a container. A series that names its container is believed: nodes measure a container the moment it
- * exists, before it counts as started, and a trend cannot do without that first sample. Any other is told by its time, and since
- * the API cuts off fractions of a second, the second in which a container was started belongs to the one before.
+ * The points of the running instance. A series with a container ID is matched by the ID only: kubelets measure a container before its
+ * start time, and the trend needs that first sample. Other series are matched by time. The API truncates the start time to seconds, so
+ * samples within the second of the start count as those of the previous instance.
  */
 function ownPoints({ id, points }: Collected, life: Life | undefined): readonly number[] {
   if (life === undefined) return [];
@@ -147,7 +145,7 @@ function ownPoints({ id, points }: Collected, life: Life | undefined): readonly 
   return points.slice(from);
 }
 
-/** Enough of a container's id to tell it from others: "containerd://5f0c…", "/kubepods/burstable/pod…/5f0c…", "cri-containerd-5f0c….scope". */
+/** The first digits of the container ID in "containerd://5f0c…", "/kubepods/burstable/pod…/5f0c…" or "cri-containerd-5f0c….scope". */
 export function shortId(text: string | undefined): string | undefined {
   return /[0-9a-f]{64}/.exec(text ?? "")?.[0].slice(0, 12);
 }
@@ -161,7 +159,7 @@ function bytesIn(text: string): Bytes | undefined {
   return Number.isSafeInteger(value) && value >= 0 ? bytes(value) : undefined;
 }
 
-/** Two series as one: in the order of time; of two values at one time the larger. */
+/** Merges two series by time. For equal times the larger value counts. */
 function merge(a: readonly number[], b: readonly number[]): readonly number[] {
   if (a.length === 0) return b;
   const merged: number[] = [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AnswerSplitter } from "./split-answer.ts";
+import { AnswerSplitter } from "./query.ts";
 
 function split(text: string, sizes: readonly number[]) {
   const series: unknown[] = [];

@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { temporaryFolder } from "../../testing/loopback.ts";
 import { ConfigError } from "../errors.ts";
 import { type ConfigOptions, loadConfig } from "./load.ts";
 

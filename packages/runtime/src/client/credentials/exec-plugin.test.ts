@@ -7,12 +7,10 @@ import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
 import { systemEnvironment } from "../../concurrency/system-environment.ts";
 import { eventually } from "../../testing/eventually.ts";
-import { loopback } from "../../testing/loopback.ts";
-import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { loopback, temporaryFolder } from "../../testing/loopback.ts";
 import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ExecConfig } from "../config/config.ts";
-import { connectionOf } from "../config/context.ts";
-import { readKubeconfigs } from "../config/kubeconfig-file.ts";
+import { connectionOf, readKubeconfigs } from "../config/kubeconfig.ts";
 import { ConfigError } from "../errors.ts";
 import { undiciTransport } from "../transport/undici-transport.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
@@ -199,8 +197,8 @@ it("a request carries the plugin's token, and asks for a new one when the server
   const seen: (string | undefined)[] = [];
   // In TLS: a token is not sent in clear.
   const lifetimeMs = 3_600_000;
-  const authority = makeAuthority({ name: "test", lifetimeMs }, systemEnvironment());
-  const { certificate: cert, key } = issueServing(authority, { names: ["127.0.0.1"], lifetimeMs }, systemEnvironment());
+  const authority = await makeAuthority({ name: "test", lifetimeMs }, systemEnvironment());
+  const { certificate: cert, key } = await issueServing(authority, { names: ["127.0.0.1"], lifetimeMs }, systemEnvironment());
   const answer: RequestListener = (request, response) => {
     seen.push(request.headers.authorization);
     response.writeHead(request.headers.authorization === "Bearer t1" ? 401 : 200).end();

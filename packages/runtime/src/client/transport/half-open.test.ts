@@ -4,17 +4,16 @@ import { describe, expect, it } from "vitest";
 import type { Environment } from "../../concurrency/environment.ts";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
 import { settled, systemEnvironment } from "../../concurrency/system-environment.ts";
-import { ConfigMap } from "../../objects/kinds/core/config.ts";
-import { loopback } from "../../testing/loopback.ts";
-import { startTcpProxy } from "../../testing/tcp-proxy.ts";
+import { ConfigMap } from "../../objects/kinds/core.ts";
+import { loopback, startTcpProxy } from "../../testing/loopback.ts";
 import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
-import { Secret } from "../config/secret.ts";
-import { clientFor } from "../connect.ts";
+import { Secret } from "../config/config.ts";
+import { createClient } from "../create-client.ts";
 import { BrokenStreamError, IdleWatchError, TimeoutError } from "../errors.ts";
 
 const lifetimeMs = 3_600_000;
-const authority = makeAuthority({ name: "test", lifetimeMs }, systemEnvironment());
-const { certificate: cert, key } = issueServing(authority, { names: ["127.0.0.1"], lifetimeMs }, systemEnvironment());
+const authority = await makeAuthority({ name: "test", lifetimeMs }, systemEnvironment());
+const { certificate: cert, key } = await issueServing(authority, { names: ["127.0.0.1"], lifetimeMs }, systemEnvironment());
 const ref = { namespace: "x", name: "a" };
 const event = `${JSON.stringify({ type: "ADDED", object: { metadata: ref } })}\n`;
 
@@ -33,7 +32,7 @@ async function world(http2: boolean, environment: Environment) {
     server: `https://127.0.0.1:${cable.port}`,
     tls: { ca: { data: new Secret(authority.certificate) } },
   };
-  const client = clientFor(config, { environment, http2 });
+  const client = createClient({ config, environment, http2 });
   const close = async () => {
     await client.close();
     await cable.close();

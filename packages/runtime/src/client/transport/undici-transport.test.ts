@@ -6,23 +6,22 @@ import type { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
 import { systemEnvironment } from "../../concurrency/system-environment.ts";
-import { loopback } from "../../testing/loopback.ts";
-import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { loopback, temporaryFolder } from "../../testing/loopback.ts";
 import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ConnectionConfig } from "../config/config.ts";
-import { Secret } from "../config/secret.ts";
+import { Secret } from "../config/config.ts";
 import { TransportError } from "../errors.ts";
 import { type TransportRequest, textOf } from "./transport.ts";
 import { type UndiciOptions, undiciTransport } from "./undici-transport.ts";
 
 const environment = systemEnvironment();
 const lifetimeMs = 3_600_000;
-const authority = makeAuthority({ name: "test", lifetimeMs }, environment);
-const issue = (...names: readonly string[]) => {
-  const { certificate: cert, key } = issueServing(authority, { names, lifetimeMs }, environment);
+const authority = await makeAuthority({ name: "test", lifetimeMs }, environment);
+const issue = async (...names: readonly string[]) => {
+  const { certificate: cert, key } = await issueServing(authority, { names, lifetimeMs }, environment);
   return { cert, key };
 };
-const tls = issue("127.0.0.1");
+const tls = await issue("127.0.0.1");
 const ca = { data: new Secret(authority.certificate) };
 const get: TransportRequest = { method: "GET", path: "/api" };
 
@@ -159,14 +158,14 @@ describe("TLS", () => {
     { name: "checks nothing if told so", config: { insecure: true } },
   ])("$name", async ({ config }) => {
     await using server = await loopback((request, response) => response.end((request.socket as TLSSocket).servername || "none"), {
-      tls: issue("api.internal"),
+      tls: await issue("api.internal"),
     });
     await using transport = transportTo(server.config, { tls: config });
     expect(textOf(await transport.request(get))).toBe("serverName" in config ? "api.internal" : "none");
   });
 
   it("refuses a certificate of another name", async () => {
-    await using server = await loopback(() => {}, { tls: issue("other.internal") });
+    await using server = await loopback(() => {}, { tls: await issue("other.internal") });
     await using transport = transportTo(server.config, { tls: { ca } });
     expect(await failure(transport.request(get))).toMatchObject({ outcome: "not-sent" });
   });
@@ -174,7 +173,7 @@ describe("TLS", () => {
   it("trusts the authority in its file as soon as the one before has failed us: a server that was made anew has another", async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, "ca.crt");
-    const another = makeAuthority({ name: "another", lifetimeMs }, environment);
+    const another = await makeAuthority({ name: "another", lifetimeMs }, environment);
     await writeFile(file, another.certificate);
     await using server = await loopback((_, response) => response.end("hello"), { tls });
     await using transport = transportTo(server.config, { tls: { ca: { file } } }, { environment: manualEnvironment() });
@@ -190,7 +189,7 @@ describe("TLS", () => {
     await using server = await loopback((_, response) => response.end("hello"), { tls });
     await using transport = transportTo(server.config, { tls: { ca }, user: files }, { environment: manualEnvironment() });
     expect(await failure(transport.request(get))).toMatchObject({ code: "CLIENT_CONFIG" });
-    const { cert, key } = issue("me");
+    const { cert, key } = await issue("me");
     await writeFile(files.certificate.file, cert);
     await writeFile(files.key.file, key);
     expect(textOf(await transport.request(get))).toBe("hello");
@@ -204,7 +203,7 @@ describe("TLS", () => {
     );
     const files = { certificate: { file: join(folder.path, "tls.crt") }, key: { file: join(folder.path, "tls.key") } };
     const put = async (name: string) => {
-      const { cert, key } = issue(name);
+      const { cert, key } = await issue(name);
       await writeFile(files.certificate.file, cert);
       await writeFile(files.key.file, key);
     };
@@ -218,7 +217,7 @@ describe("TLS", () => {
     await manual.clock.advance(61_000);
     expect(await whoAmI()).toBe("second");
     // Half a rotation: the certificate is new, the key still the old one. The pair that fits goes on.
-    await writeFile(files.certificate.file, issue("third").cert);
+    await writeFile(files.certificate.file, (await issue("third")).cert);
     await manual.clock.advance(61_000);
     expect(await whoAmI()).toBe("second");
   });

@@ -1,27 +1,25 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { apiVersionOf, type Kind, type ObjectOf } from "../object.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./admissionregistration.ts";
-import { CustomResourceDefinition } from "./apiextensions.ts";
-import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "./apps.ts";
-import { HorizontalPodAutoscaler } from "./autoscaling.ts";
-import { CronJob, Job } from "./batch.ts";
-import { Lease } from "./coordination.ts";
-import { PersistentVolumeClaim } from "./core/claim.ts";
-import { ConfigMap, Secret } from "./core/config.ts";
-import { LimitRange, ResourceQuota } from "./core/limits.ts";
-import { Namespace } from "./core/namespace.ts";
-import { Node } from "./core/node.ts";
-import { Pod } from "./core/pod.ts";
-import { Service } from "./core/service.ts";
-import { ServiceAccount } from "./core/service-account.ts";
-import { EndpointSlice } from "./discovery.ts";
-import { Event } from "./events.ts";
+import { ClusterRole, ClusterRoleBinding, EndpointSlice, Event, Lease, Role, RoleBinding } from "./access.ts";
+import {
+  ConfigMap,
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  ResourceQuota,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "./core.ts";
+import { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./extension.ts";
 import { type DynamicObject, dynamicKind, groupAndVersion } from "./kind.ts";
-import { PodDisruptionBudget } from "./policy.ts";
-import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "./rbac.ts";
+import { Pod } from "./pod.ts";
+import { HorizontalPodAutoscaler, PodDisruptionBudget } from "./scaling.ts";
+import { CronJob, DaemonSet, Deployment, Job, ReplicaSet, StatefulSet } from "./workloads.ts";
 
 describe("built-in kinds", () => {
-  // As `kubectl api-resources` of 1.37 prints them.
+  // As printed by `kubectl api-resources` of Kubernetes 1.37.
   const known: readonly (readonly [Kind, string])[] = [
     [ConfigMap, "configmaps v1 true ConfigMap"],
     [LimitRange, "limitranges v1 true LimitRange"],
@@ -71,21 +69,21 @@ describe("built-in kinds", () => {
 describe("dynamicKind", () => {
   const spelling = { group: "cert-manager.io", version: "v1", kind: "Certificate", plural: "certificates", namespaced: true };
 
-  it("is a kind whose objects may have anything", () => {
+  it("accepts objects with arbitrary fields", () => {
     const Certificate = dynamicKind(spelling);
     expect(Certificate).toEqual(spelling);
     expectTypeOf<ObjectOf<typeof Certificate>>().toEqualTypeOf<DynamicObject>();
   });
 
-  it("keeps nothing else of what it is given, so that kinds compare by value", () => {
+  it("drops unknown properties, so that kinds compare by value", () => {
     expect(dynamicKind({ ...spelling, shortNames: ["cert"] } as typeof spelling)).toEqual(spelling);
   });
 });
 
 describe("groupAndVersion", () => {
   const cases = [
-    { name: "the core group has no name", apiVersion: "v1", expected: { group: "", version: "v1" } },
-    { name: "other groups stand before the slash", apiVersion: "apps/v1", expected: { group: "apps", version: "v1" } },
+    { name: "the core group is empty", apiVersion: "v1", expected: { group: "", version: "v1" } },
+    { name: "the group precedes the slash", apiVersion: "apps/v1", expected: { group: "apps", version: "v1" } },
   ];
   it.each(cases)("$name", ({ apiVersion, expected }) => expect(groupAndVersion(apiVersion)).toEqual(expected));
 });

@@ -1,5 +1,5 @@
-// An API server's bookkeeping in forty lines, for tests with a manual clock: names are unique, versions are compared, and
-// a test can make any call fail or wait. What a real API server does beyond that is looked at in *.cluster.test.ts.
+// An in-memory object store for tests with a manual clock: names are unique, resourceVersions are compared, and a test can delay or
+// fail any call. Tests in *.cluster.test.ts cover the rest of an API server's behavior.
 import type { Client } from "../../client/client.ts";
 import { AlreadyExistsError, type ApiError, ConflictError, NotFoundError, type Refusal } from "../../client/errors.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type Stored } from "../../objects/object.ts";
@@ -13,40 +13,40 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs before each call takes effect: throw to refuse it, return a promise to delay it. */
-export type Interference = (call: Call) => void | Promise<void>;
+/** Throws to fail a call, or returns a promise to delay it. */
+export type CallHook = (call: Call) => void | Promise<void>;
 
 export class ObjectsInMemory {
   readonly calls: Call[] = [];
-  /** Before a call takes effect. */
-  before: Interference = () => {};
-  /** After it took effect, before the answer: throw, and the answer is lost. */
-  after: Interference = () => {};
+  /** Called before a call takes effect. */
+  before: CallHook = () => {};
+  /** Called after a call took effect: throw to lose the response. */
+  after: CallHook = () => {};
   readonly #objects = new Map<string, Stored<KubernetesObject>>();
   #version = 0;
 
-  /** The part of a client that these objects can play. */
+  /** The client methods that the store implements. */
   get client(): Pick<Client, "find" | "create" | "update" | "patch"> {
     return {
       find: (kind, ref, o) => this.#call("find", kind, ref, o?.signal, () => this.read(kind, ref)),
       create: (kind, object, o) =>
         this.#call("create", kind, refOf(object), o?.signal, (key) => {
-          if (this.#objects.has(key)) throw refused(AlreadyExistsError, 409, "AlreadyExists", key);
+          if (this.#objects.has(key)) throw apiError(AlreadyExistsError, 409, "AlreadyExists", key);
           return this.#store(key, object as KubernetesObject);
         }),
       update: (kind, object, o) =>
         this.#call("update", kind, refOf(object), o?.signal, (key) => {
           const now = this.#objects.get(key);
-          if (now === undefined) throw refused(NotFoundError, 404, "NotFound", key);
+          if (now === undefined) throw apiError(NotFoundError, 404, "NotFound", key);
           const version = (object as KubernetesObject).metadata?.resourceVersion;
           if (version !== undefined && version !== now.metadata.resourceVersion)
-            throw refused(ConflictError, 409, "Conflict", key);
+            throw apiError(ConflictError, 409, "Conflict", key);
           return this.#store(key, object as KubernetesObject);
         }),
       patch: (kind, ref, { body }, o) =>
         this.#call("patch", kind, ref, o?.signal, (key) => {
           const now = this.#objects.get(key);
-          if (now === undefined) throw refused(NotFoundError, 404, "NotFound", key);
+          if (now === undefined) throw apiError(NotFoundError, 404, "NotFound", key);
           return this.#store(key, { ...now, ...body });
         }),
     } as Pick<Client, "find" | "create" | "update" | "patch">;
@@ -90,6 +90,6 @@ export class ObjectsInMemory {
   }
 }
 
-function refused(Refused: new (refusal: Refusal) => ApiError, status: number, reason: string, attempt: string): ApiError {
-  return new Refused({ attempt, status, reason, message: reason });
+function apiError(ErrorClass: new (refusal: Refusal) => ApiError, status: number, reason: string, attempt: string): ApiError {
+  return new ErrorClass({ attempt, status, reason, message: reason });
 }

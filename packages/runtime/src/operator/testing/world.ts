@@ -1,24 +1,24 @@
-// An operator in a world where time moves by hand and nothing is real but its own code: for tests of how it starts and stops.
+// A complete operator with a manual clock, an in-memory API and a fake process: for tests of startup and shutdown.
 import { once } from "node:events";
 import { get } from "node:http";
 import { expect } from "vitest";
 import { ScriptedApi } from "../../cache/scripted-api.fixture.ts";
 import type { Client } from "../../client/client.ts";
-import { silentLogger } from "../../concurrency/logger.ts";
+import { silentLogger } from "../../concurrency/environment.ts";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
 import { settled } from "../../concurrency/system-environment.ts";
+import type { Controller } from "../../controller/controller.ts";
 import { controller } from "../../controller/controller.ts";
-import type { Controller } from "../../controller/definition.ts";
 import { done } from "../../controller/outcome.ts";
-import { Lease } from "../../objects/kinds/coordination.ts";
-import { ConfigMap } from "../../objects/kinds/core/config.ts";
+import { Lease } from "../../objects/kinds/access.ts";
+import { ConfigMap } from "../../objects/kinds/core.ts";
 import { type Operator, operator } from "../operator.ts";
 import type { OperatorOptions } from "../options.ts";
-import type { ProcessHooks } from "../process-hooks.ts";
+import type { ProcessHooks } from "../process.ts";
 import { ObjectsInMemory } from "./objects-in-memory.ts";
 
-/** A process that can be asked to stop, and whose end is only noted. */
-export class PretendedProcess implements ProcessHooks {
+/** A process that receives signals from the test and records exits. */
+export class FakeProcess implements ProcessHooks {
   readonly exits: number[] = [];
   #stop: ((signal: string) => void)[] = [];
   onStop(listener: (signal: string) => void) {
@@ -27,7 +27,7 @@ export class PretendedProcess implements ProcessHooks {
       this.#stop = this.#stop.filter((each) => each !== listener);
     };
   }
-  onForgotten() {
+  onUnhandledRejection() {
     return () => {};
   }
   exit(code: number) {
@@ -38,20 +38,20 @@ export class PretendedProcess implements ProcessHooks {
   }
 }
 
-/** A reconcile that waits to be told how to go on. */
-export class Held {
+/** A controller whose reconcile blocks until the test releases it. */
+export class BlockedController {
   begun = 0;
   ended = 0;
   aborted: unknown;
   readonly #gate = Promise.withResolvers<void>();
   readonly controller: Controller;
 
-  constructor({ deaf = false } = {}) {
+  constructor({ ignoresAbort = false } = {}) {
     this.controller = controller(ConfigMap, { name: "held" }, async (_ref, ctx) => {
       this.begun += 1;
       ctx.signal.addEventListener("abort", () => {
         this.aborted = ctx.signal.reason;
-        if (!deaf) this.release();
+        if (!ignoresAbort) this.release();
       });
       await this.#gate.promise;
       this.ended += 1;
@@ -65,7 +65,7 @@ export class Held {
 
 export const lease = { namespace: "default", name: "gordon-operator" };
 
-/** An operator in a world of one ConfigMap, where time moves by hand. */
+/** An operator and an API with one ConfigMap, on a manual clock. */
 export function world(options: Partial<OperatorOptions> = {}) {
   const environment = manualEnvironment();
   const objects = new ObjectsInMemory();
@@ -76,7 +76,7 @@ export function world(options: Partial<OperatorOptions> = {}) {
     list: api.list.bind(api),
     watch: (...all: Parameters<typeof api.watch>) => api.watch(...all),
   } as unknown as Client;
-  const process = new PretendedProcess();
+  const process = new FakeProcess();
   const made: Operator = operator({
     ...{ name: "gordon-operator", controllers: [], leaderElection: true },
     ...{ metricsBindAddress: "0", healthProbeBindAddress: "127.0.0.1:0" },
@@ -94,7 +94,7 @@ export function world(options: Partial<OperatorOptions> = {}) {
       },
     );
   };
-  /** Sockets are opened in real time, which a manual clock does not wait for. */
+  /** Polls, because sockets open in real time and not on the manual clock. */
   const until = async (holds: () => boolean) => {
     for (let turns = 0; !holds() && turns < 10_000; turns += 1) await settled();
     expect(holds()).toBe(true);

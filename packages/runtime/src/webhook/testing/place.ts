@@ -1,17 +1,18 @@
-// For tests on a cluster: a namespace of one's own whose writes a webhook of one's own is asked about.
+// For cluster tests: a namespace per test, whose writes are sent to the test's webhook.
 import type { Client } from "../../client/client.ts";
-import { connect } from "../../client/connect.ts";
+import { loadConfig } from "../../client/config/load.ts";
+import { createClient } from "../../client/create-client.ts";
 import { systemEnvironment } from "../../concurrency/system-environment.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../../objects/kinds/admissionregistration.ts";
-import type { ConfigMap } from "../../objects/kinds/core/config.ts";
+import type { ConfigMap } from "../../objects/kinds/core.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../../objects/kinds/extension.ts";
 import { webhookConfigurations } from "../configuration.ts";
-import { selfMadeCertificates } from "../self-made.ts";
+import { selfSignedCertificates } from "../self-signed.ts";
 import { serveWebhooks } from "../serve-webhooks.ts";
 import type { AdmissionWebhookOptions, Webhook } from "../webhooks.ts";
 
 export const environment = systemEnvironment();
 
-/** What these tests need of a cluster; they bring it. */
+/** The part of a test cluster that these helpers need. */
 export interface SomeCluster extends AsyncDisposable {
   readonly defaultNamespace: string;
   readonly kubeconfig: string;
@@ -22,7 +23,7 @@ export interface Place<C extends SomeCluster = SomeCluster> extends AsyncDisposa
   readonly cluster: C;
   readonly client: Client;
   readonly namespace: string;
-  /** Only what happens in the test's own namespace, and nothing passes if we are not asked. */
+  /** Restricts a webhook to the test's namespace, with failurePolicy Fail. */
   readonly here: AdmissionWebhookOptions;
   /** Name of the test's webhook configurations. */
   readonly name: string;
@@ -31,7 +32,11 @@ export interface Place<C extends SomeCluster = SomeCluster> extends AsyncDisposa
 
 export async function place<C extends SomeCluster>(cluster: C): Promise<Place<C>> {
   const namespace = cluster.defaultNamespace;
-  const client = await connect({ environment, kubeconfig: cluster.kubeconfig, rateLimit: { qps: 500, burst: 500 } });
+  const client = createClient({
+    config: await loadConfig({ kubeconfig: cluster.kubeconfig }),
+    environment,
+    rateLimit: { qps: 500, burst: 500 },
+  });
   const name = `webhook-test-${namespace}`;
   return {
     ...{ cluster, client, namespace, name },
@@ -51,10 +56,10 @@ export async function place<C extends SomeCluster>(cluster: C): Promise<Place<C>
   };
 }
 
-/** Serves webhooks with a certificate of our own, registered and trusted, until it is disposed of. */
+/** Serves webhooks with a self-signed certificate, registered and trusted, until disposed. */
 export async function serving({ client, name, cluster }: Place, webhooks: readonly Webhook[]) {
   const ending = new AbortController();
-  const certificates = selfMadeCertificates({ name, names: ["127.0.0.1"], environment });
+  const certificates = selfSignedCertificates({ name, names: ["127.0.0.1"], environment });
   const running = await serveWebhooks(
     { webhooks, certificates, environment, host: "127.0.0.1", port: 0, trust: { client, name } },
     ending.signal,

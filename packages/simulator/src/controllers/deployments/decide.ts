@@ -1,13 +1,12 @@
-// What a Deployment does next. One group of steps at a time: pods come before others go, and what the ReplicaSets say about
-// their pods is looked at again in between.
+// The next steps of a Deployment, one group at a time; the status of the ReplicaSets is read again before the next group.
 //
-//     paused or resized      only sizes change, every generation in proportion (proportional.ts)
-//     Recreate               old pods go; when the last is gone, new ones come
-//     RollingUpdate          new ones come while there are fewer than wanted + maxSurge;
-//                            old ones go while there are more available than wanted - maxUnavailable
-import type { Deployment, Pod, ReplicaSet, Stored } from "@memhog/runtime";
-import { hasEnded } from "../pods.ts";
-import { decideProportions } from "./proportional.ts";
+//     paused or scaled       only sizes change, all ReplicaSets in proportion
+//     Recreate               old pods are deleted; new ones follow when the last one is gone
+//     RollingUpdate          new pods while there are fewer than replicas + maxSurge;
+//                            old pods go while more than replicas - maxUnavailable are available
+import type { Deployment, Pod, Stored } from "@memhog/runtime";
+import type { ReplicaSet } from "@memhog/runtime/kinds";
+import { hasEnded } from "../workload.ts";
 import {
   boundsOf,
   type Generations,
@@ -21,16 +20,16 @@ import {
 export type Step =
   | { readonly kind: "create"; readonly set: ReplicaSet }
   | { readonly kind: "scale"; readonly set: Stored<ReplicaSet>; readonly to: number }
-  /** Older than the history that is kept. */
+  /** Beyond revisionHistoryLimit. */
   | { readonly kind: "forget"; readonly set: Stored<ReplicaSet> };
 
 export interface Plan extends Generations {
   readonly steps: readonly Step[];
-  /** Of the template of today. */
+  /** Of the current template. */
   readonly revision: number;
 }
 
-/** `pods`: all that belong to one of the ReplicaSets; only Recreate asks for them. */
+/** `pods`: all pods of the ReplicaSets; only Recreate needs them. */
 export function decideRollout(
   deployment: Stored<Deployment>,
   replicaSets: readonly Stored<ReplicaSet>[],
@@ -47,7 +46,7 @@ export function decideRollout(
   return plan(steps.length > 0 ? steps : tidyUp(deployment, generations));
 }
 
-/** Somebody changed the number of replicas since sizes were last given out. */
+/** Whether the replicas changed since the ReplicaSets were last resized. */
 function wasResized(deployment: Stored<Deployment>, replicaSets: readonly Stored<ReplicaSet>[]): boolean {
   return replicaSets.some((set) => {
     const { desired } = sizeAnnotations(set);
@@ -61,7 +60,7 @@ function resize(deployment: Stored<Deployment>, generations: Generations): reado
   const active = all.filter((set) => replicasOf(set) > 0);
   const only = active.length > 1 ? undefined : (active[0] ?? current ?? old.at(-1));
   const wanted = replicasOf(deployment);
-  // Even if the size is right: the set is to know what it is a part of.
+  // Even if the size is right: the annotations of the set may be outdated.
   if (only !== undefined)
     return sizeAnnotations(only).desired === wanted ? scale(only, wanted) : [{ kind: "scale", set: only, to: wanted }];
   if (current !== undefined && isSaturated(deployment, current)) return old.flatMap((set) => scale(set, 0));
@@ -100,7 +99,7 @@ function roll(deployment: Stored<Deployment>, generations: Generations, revision
   return up.length > 0 ? up : drain(deployment, current, generations.old);
 }
 
-/** As many new pods as there is room for. */
+/** As many new pods as maxSurge allows. */
 function decideNewSize(deployment: Stored<Deployment>, { current, old }: Generations): number {
   const wanted = replicasOf(deployment);
   const now = current === undefined ? 0 : replicasOf(current);
@@ -109,7 +108,7 @@ function decideNewSize(deployment: Stored<Deployment>, { current, old }: Generat
   return now + Math.max(0, Math.min(room, wanted - now));
 }
 
-/** Takes old pods away: first those that are of no use anyway, then as many of the others as can be missed. */
+/** Removes old pods: first unavailable ones, then as many others as maxUnavailable allows. */
 function drain(deployment: Stored<Deployment>, current: Stored<ReplicaSet>, old: readonly Stored<ReplicaSet>[]): readonly Step[] {
   const atLeast = replicasOf(deployment) - boundsOf(deployment).maxUnavailable;
   const notYet = replicasOf(current) - available(current);
@@ -121,7 +120,7 @@ function drain(deployment: Stored<Deployment>, current: Stored<ReplicaSet>, old:
   return old.flatMap((set) => scale(set, replicasOf(set) - (useless.get(set) ?? 0) - (good.get(set) ?? 0)));
 }
 
-/** At most `total`, from the first to the last, of each at most what it has. */
+/** Takes at most `total`, from the first to the last, and of each at most its size. */
 function take(
   sets: readonly Stored<ReplicaSet>[],
   total: number,
@@ -137,7 +136,7 @@ function take(
   );
 }
 
-/** Of what has come to rest, only so many generations are remembered. */
+/** Deletes scaled-down ReplicaSets beyond the history limit. */
 function tidyUp(deployment: Stored<Deployment>, { old }: Generations): readonly Step[] {
   const { revisionHistoryLimit = 10 } = deployment.spec;
   const wanted = replicasOf(deployment);
@@ -156,4 +155,44 @@ const available = ({ status }: Stored<ReplicaSet>) => status?.availableReplicas 
 
 function sum<T>(values: readonly T[], count: (value: T) => number): number {
   return values.reduce((total, value) => total + count(value), 0);
+}
+
+// Scaling during a rollout: all ReplicaSets grow or shrink in proportion, so that the rollout continues and the new pods are not
+// all from a template that may be broken.
+//
+//     replicas 10, maxSurge 3: new 5, old 8.  Scaled to 20, maxSurge 5, so 25 in total, 12 more:
+//     new 5 × 25/13 ≈ 10 (+5), old 8 × 25/13 ≈ 15 (+7)
+
+export interface Scaling {
+  readonly kind: "scale";
+  readonly set: Stored<ReplicaSet>;
+  readonly to: number;
+}
+
+/** New sizes for these ReplicaSets, all of which have pods; oldest first. */
+function decideProportions(deployment: Stored<Deployment>, active: readonly Stored<ReplicaSet>[]): readonly Scaling[] {
+  const wanted = replicasOf(deployment);
+  const inAll = wanted > 0 ? wanted + boundsOf(deployment).maxSurge : 0;
+  const toAdd = inAll - active.reduce((total, set) => total + replicasOf(set), 0);
+  // Largest first. Of two equal ones, growth prefers the newer and shrinking the older.
+  const order = [...(toAdd > 0 ? active.toReversed() : active)].sort((a, b) => replicasOf(b) - replicasOf(a));
+  let added = 0;
+  const sizes = order.map((set) => {
+    const share = bounded(shareOf(deployment, set, inAll), toAdd - added);
+    added += share;
+    return { set, to: replicasOf(set) + share };
+  });
+  // The remainder of the rounding goes to the largest.
+  return sizes.map(({ set, to }, at) => ({ kind: "scale", set, to: Math.max(0, at === 0 ? to + toAdd - added : to) }));
+}
+
+function shareOf(deployment: Stored<Deployment>, set: Stored<ReplicaSet>, inAll: number): number {
+  if (replicasOf(deployment) === 0) return -replicasOf(set);
+  const before = sizeAnnotations(set).max ?? deployment.status?.replicas ?? inAll;
+  return Math.round((replicasOf(set) * inAll) / before) - replicasOf(set);
+}
+
+/** Bounded by the remainder, in either direction. */
+function bounded(share: number, left: number): number {
+  return left > 0 ? Math.min(share, left) : Math.max(share, left);
 }

@@ -1,22 +1,13 @@
-// Deployments: a template becomes a ReplicaSet, a changed template another one, and pods move from the old to the new.
+// Deployments: each version of the pod template gets a ReplicaSet, and a rollout moves pods from the old to the new one.
 //
-//     replica-set-of.ts   which ReplicaSet is which generation
-//     decide.ts           what to do next (proportional.ts: when resized on the way)
-//     status.ts           what to say about it
-import {
-  checkAgainIn,
-  controller,
-  controllerOf,
-  Deployment,
-  done,
-  may,
-  type Outcome,
-  Pod,
-  ReplicaSet,
-  type Stored,
-} from "@memhog/runtime";
-import { isGoing } from "../pods.ts";
-import { report } from "../status.ts";
+//     replica-set-of.ts   which ReplicaSet belongs to which template
+//     decide.ts           the next steps of a rollout
+//     status.ts           counts and conditions
+import { allow, controller, Deployment, done, type Outcome, Pod, requeueAfter, type Stored } from "@memhog/runtime";
+import { ReplicaSet } from "@memhog/runtime/kinds";
+import { controllerOf } from "@memhog/runtime/objects";
+import { adoptersOf, claimOwned, orphanReplicaSets } from "../adoption.ts";
+import { isBeingDeleted, report } from "../workload.ts";
 import { decideRollout, type Step } from "./decide.ts";
 import { annotationsFor, replicasOf, revisionAnnotation, sizeAnnotationsFor } from "./replica-set-of.ts";
 import { decideStatus, overdueInMs } from "./status.ts";
@@ -26,21 +17,38 @@ export const deployments = controller(
   {
     name: "deployment",
     owns: [ReplicaSet],
-    // Only Recreate asks for pods: it waits until the last old one is gone.
+    // Only Recreate needs pods: it waits until the last old one is gone.
     watches: [
       {
+        kind: ReplicaSet,
+        predicate: ({ object }) => controllerOf(object) === undefined,
+        map: (set, cached) => adoptersOf(Deployment, set, cached),
+      },
+      {
         kind: Pod,
-        when: ({ type }) => type === "removed",
-        map: (pod, all) => [...all.objects(pod.metadata.namespace)].filter(isOwnerOf(pod)).map(({ metadata }) => metadata),
+        predicate: ({ type }) => type === "removed",
+        map: (pod, cached) =>
+          cached
+            .list(Deployment, { namespace: pod.metadata.namespace })
+            .filter(isOwnerOf(pod))
+            .map(({ metadata }) => metadata),
       },
     ],
-    may: [may(Deployment, "update", { subresource: "status" })],
+    permissions: [allow(Deployment, "get"), allow(Deployment, "update", { subresource: "status" })],
     concurrency: 4,
   },
   async (ref, ctx): Promise<Outcome> => {
     const deployment = ctx.get(Deployment, ref);
-    if (deployment === undefined || isGoing(deployment)) return done();
-    const replicaSets = ctx.list(ReplicaSet, { ownedBy: deployment }).filter((set) => !isGoing(set));
+    if (deployment === undefined || isBeingDeleted(deployment)) return done();
+    const orphans = ctx.lookup(orphanReplicaSets, deployment.metadata.namespace ?? "");
+    const owned = ctx.list(ReplicaSet, { ownedBy: deployment });
+    const belonging = await claimOwned(deployment, Deployment, {
+      owned,
+      orphans,
+      patch: (set, patch) => ctx.client.patch(ReplicaSet, set, patch),
+      readOwner: () => ctx.client.find(Deployment, ref),
+    });
+    const replicaSets = belonging.filter((set) => !isBeingDeleted(set));
     const recreates = deployment.spec.strategy?.type === "Recreate";
     const pods = recreates ? replicaSets.flatMap((set) => ctx.list(Pod, { ownedBy: set })) : [];
     const plan = decideRollout(deployment, replicaSets, pods);
@@ -59,8 +67,8 @@ export const deployments = controller(
         const body = { metadata, spec: { replicas: step.to } };
         await ctx.client.patch(ReplicaSet, step.set.metadata, { type: "merge", body });
       }
-      const note = describe(step);
-      if (note !== undefined) ctx.event(deployment, { reason: "ScalingReplicaSet", note });
+      const message = describe(step);
+      if (message !== undefined) ctx.event(deployment, { reason: "ScalingReplicaSet", message });
     };
     for (const step of plan.steps) await carryOut(step);
 
@@ -70,23 +78,23 @@ export const deployments = controller(
     }
     const created = plan.steps.find((step) => step.kind === "create")?.set.metadata?.name;
     const status = decideStatus(deployment, { ...plan, created }, ctx.clock.now());
-    // The revision is an annotation, but written with the status: that way it does not count as a change by the user.
+    // The revision annotation is written with the status, so that it does not change the generation.
     const write = (next: Stored<Deployment>) =>
       ctx.client.update(Deployment, withRevision(next, plan.revision), { subresource: "status" });
     const reported = await report(deployment, status, write);
     if (!reported && withRevision(deployment, plan.revision) !== deployment) await write(deployment);
     const inMs = overdueInMs({ ...deployment, status }, ctx.clock.now());
-    return inMs === undefined ? done() : checkAgainIn(Math.max(inMs, 0) + 1_000, "by then the rollout should have made progress");
+    return inMs === undefined ? done() : requeueAfter(Math.max(inMs, 0) + 1_000, "by then the rollout should have made progress");
   },
 );
 
-/** Whether a pod may be one of a Deployment's, as far as names tell: its ReplicaSet may be gone already. */
+/** Whether a pod may belong to a Deployment, by name, because its ReplicaSet may already be deleted. */
 function isOwnerOf(pod: Stored<Pod>): (deployment: Stored<Deployment>) => boolean {
   const owner = controllerOf(pod);
   return ({ metadata }) => owner?.kind === "ReplicaSet" && owner.name.startsWith(`${metadata.name}-`);
 }
 
-/** What is told to people: "Scaled up replica set web-5d7 from 0 to 3". */
+/** The message of the event: "Scaled up replica set web-5d7 from 0 to 3". */
 function describe(step: Step): string | undefined {
   if (step.kind === "forget") return undefined;
   const from = step.kind === "create" ? 0 : replicasOf(step.set);
@@ -95,7 +103,7 @@ function describe(step: Step): string | undefined {
   return from === to ? undefined : `Scaled ${direction} replica set ${step.set.metadata?.name} from ${from} to ${to}`;
 }
 
-/** The very same object if it has the revision already. */
+/** Returns the same object if it already has the revision. */
 function withRevision(deployment: Stored<Deployment>, revision: number): Stored<Deployment> {
   const { annotations } = deployment.metadata;
   const wanted = { [revisionAnnotation]: `${revision}` };

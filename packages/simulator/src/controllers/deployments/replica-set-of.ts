@@ -1,34 +1,27 @@
-// How a Deployment and its ReplicaSets know each other: by template, by hash, by revision.
-import {
-  Deployment,
-  equals,
-  ownerReferenceTo,
-  type PodTemplateSpec,
-  parseTime,
-  type ReplicaSet,
-  type Stored,
-} from "@memhog/runtime";
-import { resolveBound } from "../percent.ts";
-import { templateHash } from "../template-hash.ts";
+// How a Deployment finds its ReplicaSets: by template, hash and revision.
+import { Deployment, ownerReferenceTo, type Stored } from "@memhog/runtime";
+import type { PodTemplateSpec, ReplicaSet } from "@memhog/runtime/kinds";
+import { equals, parseTime } from "@memhog/runtime/objects";
+import { resolveBound, templateHash } from "../workload.ts";
 
 const hashLabel = "pod-template-hash";
 export const revisionAnnotation = "deployment.kubernetes.io/revision";
 const desiredAnnotation = "deployment.kubernetes.io/desired-replicas";
 const maxAnnotation = "deployment.kubernetes.io/max-replicas";
-/** What a Deployment keeps to itself. */
+/** Annotations that are not copied to ReplicaSets. */
 const notCopied = new Set([
   ...["kubectl.kubernetes.io/last-applied-configuration", revisionAnnotation, desiredAnnotation, maxAnnotation],
   ...["deployment.kubernetes.io/revision-history", "deprecated.deployment.rollback.to"],
 ]);
 
 export interface Bounds {
-  /** Pods beyond the number wanted, during a rollout. */
+  /** Pods above the desired number, during a rollout. */
   readonly maxSurge: number;
-  /** Pods below the number wanted. */
+  /** Pods below the desired number. */
   readonly maxUnavailable: number;
 }
 
-/** Surge rounds up and unavailability down; if that leaves no room for either, one pod may be missing. */
+/** maxSurge rounds up and maxUnavailable down; if both are 0, one pod may be unavailable. */
 export function boundsOf({ spec }: Stored<Deployment>): Bounds {
   if (spec.strategy?.type === "Recreate") return { maxSurge: 0, maxUnavailable: 0 };
   const { maxSurge = "25%", maxUnavailable = "25%" } = spec.strategy?.rollingUpdate ?? {};
@@ -42,7 +35,7 @@ export function replicasOf({ spec }: { readonly spec: { readonly replicas?: numb
 }
 
 export interface Generations {
-  /** The one with the template of today, if it is there already. */
+  /** The ReplicaSet of the current template, if it exists. */
   readonly current: Stored<ReplicaSet> | undefined;
   /** The others, oldest first. */
   readonly old: readonly Stored<ReplicaSet>[];
@@ -65,7 +58,7 @@ export function revisionOf({ metadata }: Stored<ReplicaSet>): number {
   return Number(metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
 }
 
-/** What the Deployment wrote on the set when it last gave it a size; undefined if it never did. */
+/** The size annotations of the last resize; fields are undefined if there was none. */
 export function sizeAnnotations({ metadata }: Stored<ReplicaSet>): { readonly desired?: number; readonly max?: number } {
   const { [desiredAnnotation]: desired, [maxAnnotation]: max } = metadata.annotations ?? {};
   return { ...(desired !== undefined && { desired: Number(desired) }), ...(max !== undefined && { max: Number(max) }) };
@@ -76,13 +69,13 @@ export function sizeAnnotationsFor(deployment: Stored<Deployment>): Readonly<Rec
   return { [desiredAnnotation]: `${wanted}`, [maxAnnotation]: `${wanted + boundsOf(deployment).maxSurge}` };
 }
 
-/** Annotations that the current set shares with its Deployment, and its revision. */
+/** The annotations of the current ReplicaSet: those of its Deployment, and its revision. */
 export function annotationsFor({ metadata }: Stored<Deployment>, revision: number): Readonly<Record<string, string>> {
   const copied = Object.entries(metadata.annotations ?? {}).filter(([key]) => !notCopied.has(key));
   return { ...Object.fromEntries(copied), [revisionAnnotation]: `${revision}` };
 }
 
-/** A ReplicaSet for the template of today. */
+/** A ReplicaSet for the current template. */
 export function replicaSetFor(deployment: Stored<Deployment>, replicas: number, revision: number): ReplicaSet {
   const { template, selector, minReadySeconds } = deployment.spec;
   const hash = templateHash(template, deployment.status?.collisionCount);

@@ -1,10 +1,11 @@
-import { type Deployment, type DeploymentStatus, findCondition, ReplicaSet, type Stored } from "@memhog/runtime";
+import { type Deployment, findCondition, type Stored } from "@memhog/runtime";
+import { type DeploymentStatus, ReplicaSet } from "@memhog/runtime/kinds";
 import { aDeployment, anObject } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
 import { decideStatus, overdueInMs } from "./status.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
-/** Of four pods one may be missing. */
+/** Four pods with maxUnavailable 1. */
 const deployment = (status: DeploymentStatus = {}, spec: object = {}): Stored<Deployment> => ({
   ...aDeployment({ metadata: { name: "web" }, spec: { replicas: 4, progressDeadlineSeconds: 600, ...spec } }),
   status,
@@ -22,7 +23,7 @@ const said = (status: DeploymentStatus, type: string) => {
   return condition && `${condition.status} ${condition.reason}`;
 };
 
-it("counts the pods of all generations", () => {
+it("a Deployment counts the pods of all its ReplicaSets", () => {
   const status = decideStatus(deployment(), { current: set("new", 2, 1), old: [set("old", 3, 3)] }, now);
   expect(status).toMatchObject({
     replicas: 5,
@@ -33,14 +34,14 @@ it("counts the pods of all generations", () => {
   });
 });
 
-it("is available with as many pods as may not be missing", () => {
+it("a Deployment is available if at most maxUnavailable pods are missing", () => {
   const of = (available: number) =>
     said(decideStatus(deployment(), { current: set("new", 4, available), old: [] }, now), "Available");
   expect(of(3)).toBe("True MinimumReplicasAvailable");
   expect(of(2)).toBe("False MinimumReplicasUnavailable");
 });
 
-describe("the progress of a rollout", () => {
+describe("the Progressing condition of a Deployment", () => {
   const after = (before: DeploymentStatus, available: number, more: { created?: string; spec?: object } = {}) =>
     said(
       decideStatus(deployment(before, more.spec), { current: set("new", 4, available), old: [], created: more.created }, now),
@@ -49,52 +50,52 @@ describe("the progress of a rollout", () => {
   const going = { replicas: 4, updatedReplicas: 4, readyReplicas: 2, availableReplicas: 2 };
   const cases = [
     { name: "begins with a new ReplicaSet", progress: after({}, 0, { created: "new" }), decision: "True NewReplicaSetCreated" },
-    { name: "begins with one that was found", progress: after({}, 0), decision: "True FoundNewReplicaSet" },
+    { name: "begins with an existing ReplicaSet", progress: after({}, 0), decision: "True FoundNewReplicaSet" },
     {
-      name: "goes on when a pod becomes available",
+      name: "is updated when a pod becomes available",
       progress: after({ ...going, conditions: [progressing("NewReplicaSetCreated")] }, 3),
       decision: "True ReplicaSetUpdated",
     },
     {
-      name: "is waited for",
+      name: "is unchanged while pods become available",
       progress: after({ ...going, conditions: [progressing("ReplicaSetUpdated")] }, 2),
       decision: "True ReplicaSetUpdated",
     },
     {
-      name: "is not waited for any longer",
+      name: "is False after the deadline",
       progress: after({ ...going, conditions: [progressing("ReplicaSetUpdated", "2026-01-01T00:40:00Z")] }, 2),
       decision: "False ProgressDeadlineExceeded",
     },
     {
-      name: "ends",
+      name: "reports completion",
       progress: after({ ...going, conditions: [progressing("ReplicaSetUpdated")] }, 4),
       decision: "True NewReplicaSetAvailable",
     },
     {
-      name: "is over, though a pod fails later",
+      name: "stays complete if a pod fails later",
       progress: after({ ...going, conditions: [progressing("NewReplicaSetAvailable", "2026-01-01T00:00:00Z")] }, 1),
       decision: "True NewReplicaSetAvailable",
     },
     {
-      name: "pauses",
+      name: "reports a pause",
       progress: after({ ...going, conditions: [progressing("ReplicaSetUpdated")] }, 2, { spec: { paused: true } }),
       decision: "Unknown DeploymentPaused",
     },
     {
-      name: "is resumed",
+      name: "reports a resume",
       progress: after({ ...going, conditions: [progressing("DeploymentPaused")] }, 2),
       decision: "Unknown DeploymentResumed",
     },
   ];
   it.each(cases)("$name", ({ progress, decision }) => expect(progress).toBe(decision));
 
-  it("is overdue after the deadline, and only while it is under way", () => {
+  it("exceeds its deadline only during a rollout", () => {
     expect(overdueInMs(deployment({ conditions: [progressing("ReplicaSetUpdated")] }), now)).toBe(540_000);
     expect(overdueInMs(deployment({ conditions: [progressing("NewReplicaSetAvailable")] }), now)).toBeUndefined();
   });
 });
 
-it("passes on why pods cannot be made, and takes it back", () => {
+it("a Deployment passes on the ReplicaFailure condition and removes it", () => {
   const failure = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" };
   const failed = decideStatus(deployment(), { current: set("new", 4, 0, [failure]), old: [] }, now);
   expect(said(failed, "ReplicaFailure")).toBe("True FailedCreate");

@@ -1,22 +1,15 @@
-// What a Deployment says about its rollout, in the words `kubectl rollout status` and `kubectl describe` wait for.
-import {
-  type Condition,
-  type Deployment,
-  type DeploymentStatus,
-  findCondition,
-  formatTime,
-  parseTime,
-  type ReplicaSet,
-  type Stored,
-} from "@memhog/runtime";
-import { stated, unlessZero } from "../status.ts";
+// Counts and conditions of a Deployment, as `kubectl rollout status` and `kubectl describe` expect them.
+import { type Deployment, findCondition, type Stored } from "@memhog/runtime";
+import type { Condition, DeploymentStatus, ReplicaSet } from "@memhog/runtime/kinds";
+import { formatTime, parseTime } from "@memhog/runtime/objects";
+import { stated, unlessZero } from "../workload.ts";
 import { boundsOf, type Generations, replicasOf } from "./replica-set-of.ts";
 
 type DeploymentCondition = NonNullable<DeploymentStatus["conditions"]>[number];
 type Words = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 export interface Rollout extends Generations {
-  /** The set of today's template was made just now. */
+  /** The ReplicaSet of the current template was just created. */
   readonly created?: string | undefined;
 }
 
@@ -51,7 +44,7 @@ function availability(deployment: Stored<Deployment>, { availableReplicas = 0 }:
       };
 }
 
-/** undefined: there is nothing to say about progress, or what was said still stands. */
+/** Undefined if the Progressing condition does not change. */
 function progress(deployment: Stored<Deployment>, rollout: Rollout, counts: DeploymentStatus, nowMs: number): Words | undefined {
   const said = progressSaid(deployment);
   const speak = (status: Words["status"], reason: string, message: string) => ({ type: "Progressing", status, reason, message });
@@ -72,13 +65,13 @@ function progress(deployment: Stored<Deployment>, rollout: Rollout, counts: Depl
   return speak("False", "ProgressDeadlineExceeded", `ReplicaSet "${name}" has timed out progressing.`);
 }
 
-/** Everything is of today's template, and available. */
+/** All pods have the current template and are available. */
 function isComplete(deployment: Stored<Deployment>, counts: DeploymentStatus): boolean {
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = counts;
   return [updatedReplicas, replicas, availableReplicas].every((count) => count === replicasOf(deployment));
 }
 
-/** Anything at all has got better. */
+/** Whether any count has improved. */
 function advances(before: DeploymentStatus, after: DeploymentStatus): boolean {
   const grown = (["updatedReplicas", "readyReplicas", "availableReplicas"] as const).some(
     (count) => (after[count] ?? 0) > (before[count] ?? 0),
@@ -87,7 +80,7 @@ function advances(before: DeploymentStatus, after: DeploymentStatus): boolean {
   return grown || old(after) < old(before);
 }
 
-/** How long a rollout has until it counts as stuck; undefined if none is under way. */
+/** How long until progressDeadlineSeconds is exceeded; undefined if no rollout is in progress. */
 export function overdueInMs(deployment: Stored<Deployment>, nowMs: number): number | undefined {
   const { progressDeadlineSeconds, paused } = deployment.spec;
   const said = progressSaid(deployment);
@@ -101,7 +94,7 @@ function progressSaid({ status }: Stored<Deployment>): DeploymentCondition | und
   return findCondition(status?.conditions, "Progressing");
 }
 
-/** A ReplicaSet that cannot make its pods says why. */
+/** The failure of a ReplicaSet to create its pods. */
 function failureIn({ current, old }: Rollout): Words | undefined {
   const sets = current === undefined ? old : [current, ...old];
   const failed = sets
@@ -117,7 +110,7 @@ function failureIn({ current, old }: Rollout): Words | undefined {
   );
 }
 
-/** What is no longer said about failures is taken back; what is said again with other words counts as an update. */
+/** Removes outdated failure conditions. A changed message counts as an update. */
 function merged(
   before: readonly DeploymentCondition[] = [],
   words: readonly (Words | undefined)[],
@@ -125,7 +118,7 @@ function merged(
 ): readonly DeploymentCondition[] {
   const said = words.filter((each) => each !== undefined).map((each) => spoken(findCondition(before, each.type), each, nowMs));
   const kept = before.filter(({ type }) => type !== "ReplicaFailure" && !said.some((each) => each.type === type));
-  // In the order in which they were said first, as the real one has them.
+  // In order of first appearance, as in the real controller.
   const order = [...before.map(({ type }) => type), ...said.map(({ type }) => type)];
   return [...kept, ...said].sort((a, b) => order.indexOf(a.type) - order.indexOf(b.type));
 }

@@ -1,9 +1,8 @@
-// The messages are those of the real scheduler, 1.37.1, asked about the same nodes and pods.
+// The messages are those of the real scheduler 1.37.1 for the same nodes and pods.
 import type { Node, Pod } from "@memhog/runtime";
 import { aNode, aPod, type DeepPartial } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import { decidePlacement } from "./decide.ts";
-import type { Room } from "./node-fit.ts";
+import { decidePlacement, type Room } from "./decide.ts";
 import { requestsOf } from "./requests.ts";
 
 const pod = (requests: Record<string, string>, spec: DeepPartial<Pod["spec"]> = {}) =>
@@ -25,64 +24,68 @@ const place = (of: ReturnType<typeof pod>, ...rooms: Room[]) => {
 const tainted = { spec: { taints: [{ key: "a", value: "b", effect: "NoSchedule" }] } } as const;
 const gib = 1024 ** 3;
 
-describe("a pod goes", () => {
+describe("the scheduler places a pod", () => {
   const cases = [
     {
-      name: "where most is left",
+      name: "on the node with the most free resources",
       placed: place(pod({ cpu: "1" }), room("a", { cpu: 500 }), room("b", { cpu: 100 })),
       decision: "b",
     },
     {
-      name: "where there are fewer pods, of two that are equally empty",
+      name: "on the node with fewer pods, of two that are equally free",
       placed: place(pod({}), room("a", { pods: 1 }), room("b")),
       decision: "b",
     },
     { name: "by name if all else is equal", placed: place(pod({}), room("b"), room("a")), decision: "a" },
     {
-      name: "where its selector points",
+      name: "on the node that its nodeSelector matches",
       placed: place(pod({}, { nodeSelector: { zone: "b" } }), room("a"), room("b", { pods: 1 })),
       decision: "b",
     },
     {
-      name: "to a taint it tolerates",
+      name: "on a node with a tolerated taint",
       placed: place(pod({}, { tolerations: [{ key: "a", operator: "Exists" }] }), room("a", {}, tainted)),
       decision: "a",
     },
-    { name: "into the last gap", placed: place(pod({ memory: "1Gi" }), room("a", { memory: gib, pods: 1 })), decision: "a" },
+    {
+      name: "on a node that it fills completely",
+      placed: place(pod({ memory: "1Gi" }), room("a", { memory: gib, pods: 1 })),
+      decision: "a",
+    },
   ];
   it.each(cases)("$name", ({ placed, decision }) => expect(placed).toBe(decision));
 });
 
-describe("a pod waits", () => {
+describe("the scheduler reports an unschedulable pod", () => {
   it("without nodes", () => {
     expect(place(pod({}))).toBe("no nodes available to schedule pods");
   });
-  it("for memory, if others could make room", () => {
+  it("without enough memory, if preemption could help", () => {
     const cordoned = room("c", {}, { spec: { unschedulable: true } });
     const message = place(pod({ memory: "1500Mi" }), room("a", { memory: gib }), room("b", {}, tainted), cordoned);
     expect(message).toBe(
       "0/3 nodes are available: 1 Insufficient memory, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
     );
   });
-  it("for what no node has", () => {
+  it("that requests more than any node has", () => {
     expect(place(pod({ cpu: "10", memory: "100Gi" }), room("a"))).toBe(
       "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
     );
   });
-  it("for a place, and for a label", () => {
+  it("with one node full and the other not selected", () => {
     const message = place(pod({}, { nodeSelector: { zone: "a" } }), room("a", { pods: 2 }), room("b"));
     expect(message).toBe(
       "0/2 nodes are available: 1 Too many pods, 1 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
     );
   });
-  it("for what is not implemented, and says so", () => {
+  it("that uses an unsupported feature", () => {
     const term = { topologyKey: "kubernetes.io/hostname" };
     const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
     expect(place(pod({}, { affinity }), room("a"))).toBe("the simulator's scheduler does not implement required podAntiAffinity");
   });
 });
 
-describe("what a pod requests", () => {
+describe("the resource requests of a pod", () => {
   const container = (name: string, memory: string, more = {}) => ({ name, resources: { requests: { memory } }, ...more });
   const mib = (spec: DeepPartial<Pod["spec"]>, status = {}) =>
     requestsOf(aPod({ spec, status: { containerStatuses: [], ...status } })).memory / 1024 ** 2;
@@ -104,9 +107,9 @@ describe("what a pod requests", () => {
       mib: mib({ containers, initContainers: [container("s", "10Mi", { restartPolicy: "Always" }), container("i", "300Mi")] }),
       sum: 310,
     },
-    { name: "is what the pod as a whole says", mib: mib({ containers, resources: { requests: { memory: "1Gi" } } }), sum: 1024 },
+    { name: "is the pod-level request", mib: mib({ containers, resources: { requests: { memory: "1Gi" } } }), sum: 1024 },
     {
-      name: "is what the node still holds while a container shrinks",
+      name: "is the allocated amount while a container shrinks",
       mib: mib({ containers }, { containerStatuses: [{ name: "a", allocatedResources: { memory: "300Mi" } }] }),
       sum: 350,
     },

@@ -1,28 +1,27 @@
-// The scheduler: gives each pod a node that has room for what it requests (node-fit.ts, requests.ts) beside what is taken
-// (taken.ts), the emptiest first (decide.ts). A pod that fits nowhere waits until a node or a pod changes.
+// The scheduler: binds each pod to the node with the most free resources that fits (decide.ts, requests.ts). A pod that fits
+// nowhere waits for a change of a node, a pod or a claim.
 import {
-  type Change,
-  checkAgainIn,
+  allow,
   controller,
   done,
-  equals,
   findCondition,
-  formatTime,
   indexBy,
-  may,
   minutes,
   Node,
   NotFoundError,
   type ObjectRef,
   type Outcome,
   Pod,
-  type PodCondition,
+  requeueAfter,
   type Stored,
 } from "@memhog/runtime";
-import { hasEnded, isGoing } from "../pods.ts";
+import type { Change } from "@memhog/runtime/cache";
+import { PersistentVolumeClaim, type PodCondition } from "@memhog/runtime/kinds";
+import { equals, formatTime } from "@memhog/runtime/objects";
+import { claimsMountedBy } from "../storage.ts";
+import { hasEnded, isBeingDeleted } from "../workload.ts";
 import { decidePlacement } from "./decide.ts";
-import { requestsOf } from "./requests.ts";
-import { Taken } from "./taken.ts";
+import { requestsOf, Taken } from "./requests.ts";
 
 const waiting = indexBy(Pod, (pod) => (needsNode(pod) ? "waiting" : undefined));
 
@@ -32,12 +31,12 @@ function needsNode(pod: Stored<Pod>): boolean {
     nodeName === undefined &&
     schedulerName === "default-scheduler" &&
     schedulingGates.length === 0 &&
-    !isGoing(pod) &&
+    !isBeingDeleted(pod) &&
     !hasEnded(pod)
   );
 }
 
-/** A change of a node that could let a pod in; that its heart beats does not. */
+/** Whether a change of a node could make a pod schedulable. Heartbeats cannot. */
 function opensRoom({ object, previous }: Change<Node>): boolean {
   const relevant = ({ metadata, spec, status }: Stored<Node>) => [metadata.labels, spec, status?.allocatable];
   return previous === undefined || !equals(relevant(object), relevant(previous));
@@ -49,34 +48,43 @@ export const scheduler = () => {
     Pod,
     {
       name: "scheduler",
-      when: ({ object }) => needsNode(object),
+      predicate: ({ object }) => needsNode(object),
       watches: [
         {
           kind: Node,
-          when: opensRoom,
-          map: (_node, pods) => pods.lookup(waiting.values, "waiting").map(({ metadata }) => metadata),
+          predicate: opensRoom,
+          map: (_node, cached) => cached.lookup(waiting, "waiting").map(({ metadata }) => metadata),
+        },
+        {
+          kind: PersistentVolumeClaim,
+          map: (claim, cached) =>
+            cached
+              .lookup(waiting, "waiting")
+              .filter((pod) => claimsMountedBy(pod).some(({ namespace, name }) => isSame(claim, { namespace, name })))
+              .map(({ metadata }) => metadata),
         },
         {
           kind: Pod,
-          when: (change) => taken.follow(change),
-          map: (_pod, pods) => pods.lookup(waiting.values, "waiting").map(({ metadata }) => metadata),
+          predicate: (change) => taken.follow(change),
+          map: (_pod, cached) => cached.lookup(waiting, "waiting").map(({ metadata }) => metadata),
         },
       ],
-      may: [may(Pod, "create", { subresource: "binding" })],
+      permissions: [allow(Pod, "create", { subresource: "binding" })],
     },
     async (ref, ctx): Promise<Outcome> => {
       const pod = ctx.get(Pod, ref);
       if (pod === undefined || !needsNode(pod) || taken.has(pod)) return done();
       const rooms = ctx.list(Node).map((node) => ({ node, ...taken.on(node.metadata.name) }));
-      const placement = decidePlacement(pod, requestsOf(pod), rooms);
+      const claims = claimsMountedBy(pod).map((claim) => ({ name: claim.name, found: ctx.get(PersistentVolumeClaim, claim) }));
+      const placement = decidePlacement(pod, requestsOf(pod), rooms, claims);
       if (placement.kind === "wait") {
         const { message } = placement;
-        ctx.event(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note: message });
+        ctx.event(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message: message });
         if (findCondition(pod.status?.conditions, "PodScheduled")?.message !== message) {
           const body = { status: { conditions: [unschedulable(pod, message, ctx.clock.now())] } };
           await ctx.client.patch(Pod, ref, { type: "strategic", body }, { subresource: "status" });
         }
-        return checkAgainIn(minutes(5), "no node has room for the pod");
+        return requeueAfter(minutes(5), "no node has room for the pod");
       }
       const { name: node } = placement.node.metadata;
       try {
@@ -85,15 +93,20 @@ export const scheduler = () => {
         if (error instanceof NotFoundError) return done();
         throw error;
       }
-      // It may have been seen as bound, or as gone, before the answer came.
+      // The cache may have shown the binding or the deletion before the response arrived.
       const seen = ctx.get(Pod, ref);
       if (seen?.metadata.uid === pod.metadata.uid && needsNode(seen)) taken.assume(pod, node);
-      const note = `Successfully assigned ${ref.namespace}/${ref.name} to ${node}`;
-      ctx.event(pod, { reason: "Scheduled", action: "Binding", note });
+      const message = `Successfully assigned ${ref.namespace}/${ref.name} to ${node}`;
+      ctx.event(pod, { reason: "Scheduled", action: "Binding", message });
       return done();
     },
   );
 };
+
+const isSame = (
+  { metadata }: Stored<PersistentVolumeClaim>,
+  ref: { readonly namespace?: string | undefined; readonly name: string },
+) => metadata.namespace === ref.namespace && metadata.name === ref.name;
 
 function bindingOf(ref: ObjectRef, node: string) {
   return { apiVersion: "v1", kind: "Binding", metadata: { ...ref }, target: { apiVersion: "v1", kind: "Node", name: node } };

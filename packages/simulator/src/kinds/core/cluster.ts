@@ -1,10 +1,12 @@
-// Namespaces and nodes: the ground that the rest stands on.
-import { type ApiObject, type Draft, draftOf, listAt, objectAt, valueAt } from "../../json.ts";
+// Namespaces, nodes, ConfigMaps, Secrets, ServiceAccounts, LimitRanges, and ResourceQuotas.
+import { type ApiObject, type Draft, draftOf, type JsonObject, listAt, objectAt, valueAt } from "../../json.ts";
+import { badRequest } from "../../server/status-error.ts";
 import { ageColumn, at, nameColumn, text, wide } from "../columns.ts";
-import type { KindEntry, PrepareContext } from "../kind-entry.ts";
-import { builtIn, status } from "../row.ts";
+import { builtIn, type KindEntry, type PrepareContext, status } from "../kind-entry.ts";
+import { configKeyErrors } from "../names.ts";
+import { immutable, immutableData } from "../validation.ts";
 
-/** A namespace knows its own name as a label, and is kept by a finalizer of its own until it is empty. */
+/** Sets the name label and the finalizer in the spec that keeps a namespace until it is empty. */
 function prepareNamespace(draft: Draft, { old, subresource }: PrepareContext): void {
   draft.metadata.labels = { ...draft.metadata.labels, "kubernetes.io/metadata.name": draft.metadata.name ?? "" };
   if (old === undefined) {
@@ -68,4 +70,100 @@ export const nodes: KindEntry = builtIn("", "v1", "Node", {
   ],
   selectableFields: { "spec.unschedulable": (node) => String(valueAt(node, "spec", "unschedulable") === true) },
   subresources: { ...status, proxy: { verbs: ["create", "delete", "get", "patch", "update"] } },
+});
+
+// ConfigMaps, Secrets, and ServiceAccounts.
+
+const entries = (object: ApiObject) =>
+  Object.keys(objectAt(object, "data")).length + Object.keys(objectAt(object, "binaryData")).length;
+
+const keyErrors = (object: ApiObject, ...fields: readonly string[]) =>
+  fields.flatMap((field) => configKeyErrors(field, Object.keys(objectAt(object, field))));
+
+export const configMaps: KindEntry = builtIn("", "v1", "ConfigMap", {
+  shortNames: ["cm"],
+  columns: [nameColumn, text("Data", entries), ageColumn],
+  validate: (map, old) => [...immutableData(["data", "binaryData"], map, old), ...keyErrors(map, "data", "binaryData")],
+});
+
+/** Moves `stringData` to `data`, encoded as base64. */
+function encodeStrings(draft: Draft): void {
+  const { stringData, ...rest } = draft;
+  const given = Object.entries(objectAt({ stringData }, "stringData"));
+  if (given.length === 0) return;
+  const encoded = given.map(([key, value]) => [key, Buffer.from(String(value)).toString("base64")] as const);
+  draft.data = { ...objectAt(rest, "data"), ...Object.fromEntries(encoded) };
+  delete draft.stringData;
+}
+
+/** Rejects a Secret whose data is not base64. */
+function checkBase64(draft: Draft): void {
+  for (const value of Object.values(objectAt(draft, "data"))) {
+    const wrong = String(value).search(/[^A-Za-z0-9+/=]/);
+    if (wrong < 0) continue;
+    throw badRequest(`Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte ${wrong}`);
+  }
+}
+
+export const secrets: KindEntry = builtIn("", "v1", "Secret", {
+  table: {
+    type: "Opaque",
+    "*": (draft: unknown) => {
+      checkBase64(draft as Draft);
+      encodeStrings(draft as Draft);
+    },
+  },
+  columns: [nameColumn, text("Type", ".type"), text("Data", entries), ageColumn],
+  selectableFields: { type: (secret) => String(secret.type ?? "") },
+  validate: (secret, old) => [
+    ...immutable("type", secret, old),
+    ...immutableData(["data"], secret, old),
+    ...keyErrors(secret, "data"),
+  ],
+});
+
+export const serviceAccounts: KindEntry = builtIn("", "v1", "ServiceAccount", {
+  shortNames: ["sa"],
+  returnsDeleted: true,
+  columns: [nameColumn, ageColumn],
+  subresources: {
+    token: { verbs: ["create"], requestKind: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" } },
+  },
+});
+
+// LimitRanges and ResourceQuotas. Admission enforces them.
+
+/** Defaults for containers: the limit from the maximum, the request from the limit or the minimum. */
+function setLimitDefaults(limit: JsonObject): void {
+  if (limit.type !== "Container") return;
+  const max = objectAt(limit, "max");
+  const defaults = { ...max, ...objectAt(limit, "default") };
+  const request = { ...objectAt(limit, "min"), ...defaults, ...objectAt(limit, "defaultRequest") };
+  if (Object.keys(defaults).length > 0) limit.default = defaults;
+  if (Object.keys(request).length > 0) limit.defaultRequest = request;
+}
+
+export const limitRanges: KindEntry = builtIn("", "v1", "LimitRange", {
+  shortNames: ["limits"],
+  createOnUpdate: true,
+  table: { "spec!": { "limits[]": { "*": setLimitDefaults } } },
+});
+
+const shown = (isLimit: boolean) => (quota: ApiObject) => {
+  const used = objectAt(quota, "status", "used");
+  const hard = Object.entries(objectAt(quota, "status", "hard")).filter(([name]) => name.startsWith("limits.") === isLimit);
+  return hard
+    .map(([name, amount]) => `${name}: ${used[name] ?? 0}/${amount}`)
+    .sort()
+    .join(", ");
+};
+
+export const resourceQuotas: KindEntry = builtIn("", "v1", "ResourceQuota", {
+  shortNames: ["quota"],
+  returnsDeleted: true,
+  prepare: (draft: Draft, { old }: PrepareContext) => {
+    if (old === undefined) draft.status = {};
+  },
+  columns: [nameColumn, text("Request", shown(false)), text("Limit", shown(true)), ageColumn],
+  subresources: status,
 });

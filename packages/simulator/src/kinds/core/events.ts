@@ -1,14 +1,12 @@
-// Events have two names and one store: core/v1, as the old recorders write them, and events.k8s.io/v1, as the new ones do.
-// They are kept in the old form; `kubectl describe` reads that, whoever wrote them.
+// The server serves Events as core/v1 and as events.k8s.io/v1, and stores them as core/v1, which `kubectl describe` reads.
 import { type ApiObject, objectAt, valueAt } from "../../json.ts";
 import { type FieldError, invalid, required } from "../../server/field-error.ts";
 import { ageOf, at, nameColumn, text, wide } from "../columns.ts";
-import type { KindEntry } from "../kind-entry.ts";
+import { builtIn, type KindEntry } from "../kind-entry.ts";
 import { qualifiedNameErrors } from "../names.ts";
-import { builtIn } from "../row.ts";
 
-/** How a field is called in core/v1, and in events.k8s.io/v1. */
-const spellings = {
+/** Field names in core/v1 and in events.k8s.io/v1. */
+const renamedFields = {
   involvedObject: "regarding",
   message: "note",
   source: "deprecatedSource",
@@ -23,14 +21,14 @@ function renamed(object: ApiObject, names: ReadonlyMap<string, string>, apiVersi
   return { ...(Object.fromEntries(fields) as ApiObject), apiVersion };
 }
 
-/** The new form leaves out who reported it where the old one says "". */
-function withoutNobody({ reportingController, reportingInstance, ...event }: ApiObject): ApiObject {
+/** events.k8s.io/v1 omits an empty reporter, which core/v1 writes as "". */
+function withoutEmptyReporter({ reportingController, reportingInstance, ...event }: ApiObject): ApiObject {
   const known = { ...(reportingController ? { reportingController } : {}), ...(reportingInstance ? { reportingInstance } : {}) };
   return { ...(event as ApiObject), ...known };
 }
 
-const toNew = new Map<string, string>(Object.entries(spellings));
-const toOld = new Map(Object.entries(spellings).map(([old, now]) => [now, old] as const));
+const toNew = new Map<string, string>(Object.entries(renamedFields));
+const toOld = new Map(Object.entries(renamedFields).map(([old, now]) => [now, old] as const));
 
 const related = (event: ApiObject) => objectAt(event, event.apiVersion === "v1" ? "involvedObject" : "regarding");
 const source = (event: ApiObject) =>
@@ -115,7 +113,7 @@ export const events: KindEntry = builtIn("events.k8s.io", "v1", "Event", {
   storedAs: { group: "", plural: "events" },
   validate: validateNew,
   conversion: {
-    fromStored: (objects) => objects.map((object) => withoutNobody(renamed(object, toNew, "events.k8s.io/v1"))),
+    fromStored: (objects) => objects.map((object) => withoutEmptyReporter(renamed(object, toNew, "events.k8s.io/v1"))),
     toStored: (object) => renamed(object, toOld, "v1"),
   },
 });

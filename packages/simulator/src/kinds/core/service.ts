@@ -1,9 +1,8 @@
 import { type ApiObject, type Draft, type JsonObject, listAt, objectAt, sameJson, valueAt } from "../../json.ts";
-import { type FieldError, invalid, required } from "../../server/field-error.ts";
+import { duplicate, type FieldError, invalid, required } from "../../server/field-error.ts";
 import { ageColumn, at, mapText, nameColumn, text, wide } from "../columns.ts";
 import type { Defaults } from "../defaults.ts";
-import type { KindEntry, PrepareContext } from "../kind-entry.ts";
-import { builtIn, status } from "../row.ts";
+import { builtIn, type KindEntry, type PrepareContext, status } from "../kind-entry.ts";
 import { isPort, oneOf, portText } from "../validation.ts";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -23,7 +22,7 @@ const table: Defaults = {
   },
 };
 
-/** Headless services without a selector may be reached by any family: nobody knows their addresses. */
+/** A headless service without a selector can have any IP family, because its addresses are unknown. */
 function prepare(draft: Draft, { old }: PrepareContext): void {
   const spec = { ...objectAt(draft, "spec") };
   draft.spec = spec;
@@ -41,6 +40,7 @@ function validate(service: ApiObject, old: ApiObject | undefined): readonly Fiel
   return [
     ...(portless ? [required("spec.ports")] : []),
     ...ports.flatMap((port, at) => portErrors(port, `spec.ports[${at}]`, ports.length > 1)),
+    ...duplicatePortErrors(ports),
     ...oneOf("spec.type", spec.type, types),
     ...addressErrors(service, old),
   ];
@@ -51,6 +51,20 @@ function portErrors({ name, port, targetPort }: JsonObject, field: string, sever
     ...(several && !name ? [required(`${field}.name`)] : []),
     ...(isPort(port) ? [] : [invalid(`${field}.port`, port, portText)]),
     ...(typeof targetPort !== "number" || isPort(targetPort) ? [] : [invalid(`${field}.targetPort`, targetPort, portText)]),
+  ];
+}
+
+/** Names, and pairs of port and protocol, must be unique. */
+function duplicatePortErrors(ports: readonly JsonObject[]): readonly FieldError[] {
+  const repeats = (key: (port: JsonObject) => string | undefined) => (port: JsonObject, at: number) =>
+    key(port) !== undefined && ports.slice(0, at).some((other) => key(other) === key(port));
+  const sameName = repeats(({ name }) => (name ? String(name) : undefined));
+  const samePort = repeats(({ port, protocol }) => `${port}/${protocol}`);
+  return [
+    ...ports.flatMap((port, at) => (sameName(port, at) ? [duplicate(`spec.ports[${at}].name`, port.name)] : [])),
+    ...ports.flatMap((port, at) =>
+      samePort(port, at) ? [duplicate(`spec.ports[${at}]`, { port: port.port, protocol: port.protocol })] : [],
+    ),
   ];
 }
 

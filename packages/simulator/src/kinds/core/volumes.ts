@@ -1,9 +1,9 @@
-// Claims for storage and what they get. Nothing is provisioned: a claim stays Pending unless somebody binds it.
+// PersistentVolumeClaims, PersistentVolumes, and StorageClasses (controllers/storage.ts).
+import { parseQuantity } from "@memhog/runtime";
 import { type ApiObject, type Draft, objectAt, sameJson, valueAt } from "../../json.ts";
 import { type FieldError, forbiddenField, required } from "../../server/field-error.ts";
 import { ageColumn, at, nameColumn, text, wide } from "../columns.ts";
-import type { KindEntry, PrepareContext } from "../kind-entry.ts";
-import { builtIn, status } from "../row.ts";
+import { builtIn, type KindEntry, type PrepareContext, status } from "../kind-entry.ts";
 
 const short: Readonly<Record<string, string>> = {
   ReadWriteOnce: "RWO",
@@ -17,7 +17,7 @@ const modes = (where: string) => (object: ApiObject) => {
   return (Array.isArray(found) ? found : []).map((mode) => short[mode] ?? mode).join(",");
 };
 
-/** A protection that the API server itself adds; the controllers remove it when nothing uses the object. */
+/** Adds a protection finalizer on creation, as the API server does. The controllers remove it when the object is unused. */
 const protectedBy =
   (finalizer: string, initial: Readonly<Record<string, unknown>>) => (draft: Draft, context: PrepareContext) => {
     if (context.old !== undefined) return;
@@ -29,12 +29,28 @@ const spec = "spec is immutable after creation except resources.requests and vol
 
 function validateClaim(claim: ApiObject, old: ApiObject | undefined): readonly FieldError[] {
   const { accessModes, resources } = objectAt(claim, "spec");
-  const fixed = (object: ApiObject) => ({ ...objectAt(object, "spec"), resources: undefined, volumeName: undefined });
+  const isBound = valueAt(old, "status", "phase") === "Bound";
+  const fixed = (object: ApiObject) => ({
+    ...objectAt(object, "spec"),
+    volumeName: undefined,
+    ...(isBound && { resources: undefined }),
+  });
   return [
     ...(Array.isArray(accessModes) ? [] : [required("spec.accessModes", "at least 1 access mode is required")]),
     ...(valueAt(resources, "requests", "storage") ? [] : [required("spec.resources[storage]")]),
     ...(old === undefined || sameJson(fixed(claim), fixed(old)) ? [] : [forbiddenField("spec", spec)]),
+    ...(old === undefined || !isShrunk(claim, old)
+      ? []
+      : [forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity")]),
   ];
+}
+
+/** Whether a claim requests less than before. Reducing a request that was not yet fulfilled is allowed. */
+function isShrunk(claim: ApiObject, old: ApiObject): boolean {
+  const requested = (object: ApiObject) =>
+    parseQuantity(String(valueAt(object, "spec", "resources", "requests", "storage") ?? 0));
+  const has = parseQuantity(String(valueAt(old, "status", "capacity", "storage") ?? 0));
+  return requested(claim).compare(requested(old)) < 0 && requested(claim).compare(has) <= 0;
 }
 
 export const claimDefaults = { "spec!": { volumeMode: "Filesystem" }, "status!": { phase: "Pending" } };

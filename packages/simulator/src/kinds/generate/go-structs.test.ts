@@ -47,7 +47,7 @@ type Toy struct {
 }
 `;
 
-it("structs are read with their types, flags and numbers, and what they are made of", () => {
+it("the parser reads structs with their types, flags, and protobuf numbers, and the types they use", () => {
   const packages = [
     { name: "meta.v1", files: [meta] },
     { name: "toys.v1", files: [toys] },
@@ -66,4 +66,4 @@ it.each([
   ["k8s.io/api/core/v1", "core.v1"],
   ["k8s.io/apimachinery/pkg/apis/meta/v1", "meta.v1"],
   ["k8s.io/apimachinery/pkg/api/resource", "resource"],
-])("%s is %s here", (path, name) => expect(packageName(path)).toBe(name));
+])("the package %s is named %s", (path, name) => expect(packageName(path)).toBe(name));

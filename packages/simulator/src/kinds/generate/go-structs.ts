@@ -1,23 +1,23 @@
-// Reads the structs that Kubernetes keeps its objects in, from the text of its Go packages: the names and types of fields,
-// which of them are pointers, which are written even if they are empty, and their numbers in protobuf. The result is
-// generated/structs.ts, one line per struct:
+// Parses the structs of Kubernetes objects from the source of its Go packages: names and types of fields, which fields are
+// pointers, which are written even if empty, and their protobuf numbers. The result is generated/structs.ts, one line per
+// struct:
 //
 //     "core.v1.ContainerPort": "name:string=1 hostPort:int32=2 containerPort!:int32=3 protocol:string=4 hostIP:string=5"
 //
-//   name!            always written (no omitempty)          name:*int32      a pointer: zero is a value, nil is none
-//   name-            left out if it is zero (omitzero)      name:[]x {}x     a list, a map from text
-//   ~x=1             the fields of x, embedded              =1               the number in protobuf
+//   name!            always written (no omitempty)          name:*int32      a pointer: zero is a value, nil is missing
+//   name-            omitted if zero (omitzero)             name:[]x {}x     a list, a map with string keys
+//   ~x=1             the fields of x, embedded              =1               the protobuf number
 //
-// Types are string, bool, int32, int64, float64, bytes, quantity, int-or-string, time, microtime, any (somebody else's
-// JSON), or the name of another line. This file is needed only when Kubernetes moves on; see generate/main.ts.
+// Types are string, bool, int32, int64, float64, bytes, quantity, int-or-string, time, microtime, any (opaque JSON), or the name
+// of another line. This file is needed only for a new version of Kubernetes; see generate/main.ts.
 
-/** One Go package, by the name it has here ("core.v1"), and the text of its files. */
+/** A Go package: its short name ("core.v1") and the contents of its files. */
 export interface GoPackage {
   readonly name: string;
   readonly files: readonly string[];
 }
 
-/** Types that are not what their fields say. */
+/** Types whose JSON form differs from their Go fields. */
 const special: Readonly<Record<string, string>> = {
   "resource.Quantity": "quantity",
   "intstr.IntOrString": "int-or-string",
@@ -34,13 +34,13 @@ const special: Readonly<Record<string, string>> = {
 const plain: Readonly<Record<string, string>> = { int: "int64", "[]byte": "bytes", float64: "float64", byte: "int32" };
 const basic = new Set(["string", "bool", "int32", "int64", "float64"]);
 
-/** "k8s.io/api/core/v1" → "core.v1"; other packages have the last part of their path. */
+/** "k8s.io/api/core/v1" → "core.v1". Other packages use the last part of their path. */
 export function packageName(path: string): string {
   const versioned = /(?:^|\/)([a-z]+)\/(v\d\w*)$/.exec(path);
   return versioned === null ? (path.split("/").at(-1) ?? path) : `${versioned[1]}.${versioned[2]}`;
 }
 
-/** The lines for these structs and whatever they are made of. */
+/** Returns the lines for these structs and for all structs they use. */
 export function linesOf(packages: readonly GoPackage[], roots: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map(packages.flatMap(declarationsIn));
   const lines = new Map<string, string>();
@@ -58,15 +58,15 @@ export function linesOf(packages: readonly GoPackage[], roots: readonly string[]
 interface Field {
   /** "name:", "name!:", "~" */
   readonly head: string;
-  /** Not resolved yet: "[]core.v1.Volume", "core.v1.RestartPolicy". */
+  /** Unresolved: "[]core.v1.Volume", "core.v1.RestartPolicy". */
   readonly type: string;
-  /** "=1", or nothing. */
+  /** "=1", or empty. */
   readonly number: string;
 }
 
 interface Declaration {
   readonly fields?: readonly Field[];
-  /** What another name stands for: "string", "{}quantity". */
+  /** The aliased type: "string", "{}quantity". */
   readonly alias?: string;
 }
 
@@ -97,14 +97,14 @@ function fieldsIn(body: string, typeIn: (type: string) => string): readonly Fiel
   return [...body.matchAll(fieldLine)].flatMap(([, , type = "", name = "", options = "", number]) => {
     const numbered = number === undefined ? "" : `=${number}`;
     if (name === "-") return [];
-    if (type.endsWith("TypeMeta")) return typeMeta; // not part of the message in protobuf: the envelope says it
+    if (type.endsWith("TypeMeta")) return typeMeta; // not part of the protobuf message, but of its envelope
     if (name === "") return [{ head: "~", type: typeIn(type), number: numbered }];
     const mode = options.includes("omitzero") ? "-" : options.includes("omitempty") ? "" : "!";
     return [{ head: `${name}${mode}:`, type: typeIn(type), number: numbered }];
   });
 }
 
-/** A Go type with full names: "map[string]Quantity" → "{}resource.Quantity". */
+/** Qualifies a Go type: "map[string]Quantity" → "{}resource.Quantity". */
 function goType(type: string, home: string, imports: ReadonlyMap<string, string>): string {
   if (plain[type] !== undefined) return plain[type];
   const map = /^map\[[\w.]+\](.*)$/.exec(type);
@@ -116,7 +116,7 @@ function goType(type: string, home: string, imports: ReadonlyMap<string, string>
   return second === undefined ? `${home}.${first}` : `${imports.get(first) ?? first}.${second}`;
 }
 
-/** The type with names that only stand for others replaced. A pointer to a list or a map is the list or the map. */
+/** Replaces aliases. A pointer to a list or map becomes the list or map. */
 function resolved(type: string, found: ReadonlyMap<string, Declaration>): string {
   const [, prefix = "", name = ""] = /^((?:\*|\[\]|\{\})*)(.*)$/.exec(type) ?? [];
   if (special[name] !== undefined) return prefix + special[name];

@@ -1,16 +1,16 @@
-// Writes generated/structs.ts from the Go packages of a Kubernetes version, as `go mod download` leaves them:
+// Writes generated/structs.ts from the Go packages of a Kubernetes version in the module cache of `go mod download`:
 //
 //     node packages/simulator/src/kinds/generate/main.ts "$(go env GOMODCACHE)/k8s.io" 0.37.1
 //
-// structs.real.test.ts holds the result against a real API server.
+// structs.real.test.ts compares the result with a real API server.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtInKinds } from "../built-in.ts";
-import { structNameOf } from "../struct-name.ts";
+import { structNameOf } from "../structs.ts";
 import { linesOf, packageName } from "./go-structs.ts";
 
-/** What is spoken without being stored. */
-const spoken = [
+/** Kinds that appear in requests but are not stored. */
+const unstoredKinds = [
   "policy.v1.Eviction",
   "autoscaling.v1.Scale",
   "core.v1.Binding",
@@ -38,7 +38,7 @@ function packagesIn(modules: string, version: string) {
 }
 
 const [modules = "", version = ""] = process.argv.slice(2);
-const lines = linesOf(packagesIn(modules, version), [...builtInKinds.map(structNameOf), ...spoken]);
+const lines = linesOf(packagesIn(modules, version), [...builtInKinds.map(structNameOf), ...unstoredKinds]);
 const text = [
   `// Made from the Go packages of Kubernetes ${version.replace(/^0/, "1")} by generate/main.ts; generate/go-structs.ts says what it means.`,
   "export const structs: Readonly<Record<string, string>> = {",

@@ -1,13 +1,24 @@
-// From text to expression. The grammar is Prometheus's own (its editor uses it); what is left to do here is to walk its
-// tree, to check what the grammar cannot (types, labels), and to refuse by name what the simulator does not compute.
+// The parser. The grammar is the one of Prometheus's own editor; this file walks its tree, checks types and labels, and rejects
+// what the simulator does not support, by name.
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
-import { nameLabel } from "../labels.ts";
-import { type Matcher, matcher, matchesNothingness } from "../matcher.ts";
-import { NotImplementedError, ParseError } from "./errors.ts";
-import { type Aggregation, type Binary, type Expression, type Matching, type Selector, typeNames, typeOf } from "./expression.ts";
-import { checkCall } from "./functions.ts";
-import { parseNumber, parsePromDuration, parseString } from "./literals.ts";
+import { type Matcher, matcher, matchesNothingness, nameLabel } from "../labels.ts";
+import {
+  type Aggregation,
+  type Binary,
+  type Expression,
+  type Matching,
+  NotImplementedError,
+  ParseError,
+  parseNumber,
+  parsePromDuration,
+  parseString,
+  type Selector,
+  typeNames,
+  typeOf,
+  type ValueType,
+} from "./expression.ts";
+import { rangeFunctions } from "./vector-functions.ts";
 
 /** @throws ParseError, NotImplementedError */
 export function parse(query: string): Expression {
@@ -45,7 +56,7 @@ function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   return children;
 }
 
-/** One walk over the tree of one query. */
+/** Walks the tree of one query. */
 class Walk {
   readonly #query: string;
 
@@ -233,8 +244,41 @@ class Walk {
 }
 
 const aggregations = new Set(["sum", "avg", "min", "max", "count", "group"]);
-export const comparisons = new Set(["==", "!=", "<", ">", "<=", ">="]);
-export const setOperators = new Set(["and", "or", "unless"]);
+const comparisons = new Set(["==", "!=", "<", ">", "<=", ">="]);
+const setOperators = new Set(["and", "or", "unless"]);
 const operators = new Set(["+", "-", "*", "/", "%", ...comparisons, ...setOperators]);
 
 const constructs: Readonly<Record<string, string>> = { SubqueryExpr: "subqueries", StepInvariantExpr: "the @ modifier" };
+
+// Signatures of the supported functions.
+
+const signatures: Readonly<Record<string, readonly ValueType[]>> = {
+  ...Object.fromEntries(Object.keys(rangeFunctions).map((name) => [name, ["matrix"]] as const)),
+  predict_linear: ["matrix", "scalar"],
+  abs: ["vector"],
+  absent: ["vector"],
+  ceil: ["vector"],
+  floor: ["vector"],
+  clamp_max: ["vector", "scalar"],
+  clamp_min: ["vector", "scalar"],
+  label_replace: ["vector", "string", "string", "string", "string"],
+  scalar: ["vector"],
+  sort: ["vector"],
+  sort_desc: ["vector"],
+  time: [],
+  timestamp: ["vector"],
+  vector: ["scalar"],
+};
+
+/** @param error creates the error of the whole call, or of one argument */
+function checkCall(name: string, args: readonly Expression[], error: (message: string, argument?: number) => ParseError): void {
+  const signature = Object.hasOwn(signatures, name) ? signatures[name] : undefined;
+  if (signature === undefined) throw new NotImplementedError(`function ${name}()`);
+  if (args.length !== signature.length)
+    throw error(`expected ${signature.length} argument(s) in call to "${name}", got ${args.length}`);
+  for (const [index, wanted] of signature.entries()) {
+    const given = args[index] === undefined ? "string" : typeOf(args[index]);
+    if (given !== wanted)
+      throw error(`expected type ${typeNames[wanted]} in call to function "${name}", got ${typeNames[given]}`, index);
+  }
+}

@@ -1,11 +1,9 @@
-// Which elements of two vectors belong together: those whose labels agree, all of them, or those named by on(…), or all
-// but those named by ignoring(…). One meets one, unless group_left or group_right say that many may meet one.
+// Vector matching: pairs elements with equal labels, or equal labels in on(…), or all except those in ignoring(…). One to one,
+// unless group_left or group_right allow many to one.
 import type { Labels } from "../exposition.ts";
 import { labelKey, nameLabel, only, showLabels, without, withoutName } from "../labels.ts";
-import { combine, losesName } from "./binary.ts";
-import { QueryError } from "./errors.ts";
-import type { Binary, Matching } from "./expression.ts";
-import type { Element } from "./values.ts";
+import { distinct, type Element, type Value, vector } from "./evaluate.ts";
+import { type Binary, type Matching, QueryError } from "./expression.ts";
 
 export function joined(binary: Binary, left: readonly Element[], right: readonly Element[]): readonly Element[] {
   const { op, matching } = binary;
@@ -39,7 +37,7 @@ function oneToMany(binary: Binary, one: readonly Element[], many: readonly Eleme
 interface Meeting {
   readonly many: readonly Element[];
   readonly one: readonly Element[];
-  /** Where the one stands. */
+  /** The side with one element per group. */
   readonly side: "left" | "right";
   readonly compute: (many: Element, one: Element) => number | undefined;
 }
@@ -87,10 +85,62 @@ function tooMany({ group }: Matching): QueryError {
   return new QueryError("execution", message);
 }
 
-/** The labels of the many; or, where one meets one, those that were compared. */
+/** The labels of the "many" side; in one-to-one matching, the compared labels. */
 function resultLabels(binary: Binary, many: Labels, one: Labels): Labels {
   const { labels: how, group } = binary.matching;
   const kept = losesName(binary) ? withoutName(many) : many;
   if (group !== undefined) return { ...without(kept, group.include), ...only(one, group.include) };
   return "on" in how ? only(kept, how.on) : without(kept, how.ignoring);
+}
+
+// Binary operators on numbers and vectors. An element for which a comparison is false is dropped (or is 0, with `bool`).
+
+const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b,
+};
+
+const comparison: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  "==": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+  "<": (a, b) => a < b,
+  ">": (a, b) => a > b,
+  "<=": (a, b) => a <= b,
+  ">=": (a, b) => a >= b,
+};
+
+/** The element after an operation; undefined if it is dropped. `kept` is the value that is kept. */
+export function combine({ op, bool }: Binary, a: number, b: number, kept = a): number | undefined {
+  const compare = comparison[op];
+  if (compare === undefined) return arithmetic[op]?.(a, b);
+  if (bool) return compare(a, b) ? 1 : 0;
+  return compare(a, b) ? kept : undefined;
+}
+
+/** Whether the operation drops the metric name. */
+function losesName({ op, bool }: Binary): boolean {
+  return bool || op in arithmetic;
+}
+
+export function evaluateBinary(binary: Binary, left: Value, right: Value): Value {
+  if (left.type === "scalar" && right.type === "scalar")
+    return { type: "scalar", value: combine(binary, left.value, right.value) ?? Number.NaN };
+  if (left.type === "vector" && right.type === "scalar")
+    return each(binary, left.elements, ({ value }) => combine(binary, value, right.value));
+  if (left.type === "scalar" && right.type === "vector")
+    return each(binary, right.elements, ({ value }) => combine(binary, left.value, value, value));
+  if (left.type === "vector" && right.type === "vector") return vector(joined(binary, left.elements, right.elements));
+  throw new TypeError(`expected numbers and vectors on both sides of ${binary.op}, found ${left.type} and ${right.type}`);
+}
+
+function each(binary: Binary, elements: readonly Element[], compute: (element: Element) => number | undefined): Value {
+  const results = elements.flatMap((element) => {
+    const value = compute(element);
+    if (value === undefined) return [];
+    return [{ labels: losesName(binary) ? withoutName(element.labels) : element.labels, value }];
+  });
+  return vector(distinct(results));
 }

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { type MonitoredApp, monitorStatus, type ObservedMonitor } from "./app-monitors.ts";
+
+const anApp = (app: string, different: Partial<MonitoredApp> = {}): MonitoredApp => ({
+  app,
+  reason: "BelowThreshold",
+  raises: 0,
+  oomKills: 0,
+  ...different,
+});
+const seen = (different: Partial<ObservedMonitor> = {}): ObservedMonitor => ({
+  paused: false,
+  pods: 3,
+  apps: [anApp("Deployment/web", { raises: 2 }), anApp("Pod/hungry", { raises: 1, oomKills: 1 })],
+  others: [],
+  metrics: { available: true },
+  ...different,
+});
+const reasonsOf = (given: ObservedMonitor) =>
+  monitorStatus(given).conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const messageOf = (given: ObservedMonitor, type: string) =>
+  monitorStatus(given).conditions?.find((one) => one.type === type)?.message;
+const well = "Degraded=False AsExpected";
+
+describe("the status of an AppMonitor", () => {
+  it("counts pods, apps, raises and OOM kills", () => {
+    expect(monitorStatus(seen())).toMatchObject({ pods: 3, apps: 2, raises: 3, oomKills: 1 });
+  });
+
+  it.each([
+    { name: "is Ready and not Degraded by default", given: seen(), says: ["Ready=True Watching", well] },
+    {
+      name: "reports Paused before any other reason",
+      given: seen({ paused: true, others: ["b"] }),
+      says: ["Ready=False Paused", well],
+    },
+    {
+      name: "F2: reports AmbiguousMonitor if another AppMonitor selects the same pods",
+      given: seen({ others: ["b"], metrics: { available: false } }),
+      says: ["Ready=False AmbiguousMonitor", well],
+    },
+    {
+      name: "M1: reports MetricsUnavailable if Prometheus does not respond",
+      given: seen({ metrics: { available: false, problem: "refused" } }),
+      says: ["Ready=False MetricsUnavailable", well],
+    },
+    {
+      name: "M4: is Ready if responses are partial",
+      given: seen({ metrics: { available: true, problem: "Prometheus warns" } }),
+      says: ["Ready=True Watching", well],
+    },
+    {
+      name: "reports a stopped app before one that reached a cap",
+      given: seen({ apps: [anApp("a", { reason: "CapReached" }), anApp("b", { reason: "SuspectedLeak" })] }),
+      says: ["Ready=True Watching", "Degraded=True SuspectedLeak"],
+    },
+  ])("$name", ({ given, says }) => expect(reasonsOf(given)).toEqual(says));
+
+  it("names at most three degraded apps, in a stable order", () => {
+    const apps = ["e", "b", "d", "a", "c"].map((name) => anApp(name, { reason: "CapReached" }));
+    expect(messageOf(seen({ apps }), "Degraded")).toBe(
+      "a, b, c and 2 more: maxMemory, a LimitRange, a ResourceQuota or the node allows no more memory",
+    );
+    expect(monitorStatus(seen({ apps: apps.toReversed() }))).toEqual(monitorStatus(seen({ apps })));
+  });
+});

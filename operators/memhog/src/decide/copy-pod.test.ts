@@ -1,0 +1,160 @@
+// The replacement of a bare pod, case by case.
+import { describe, expect, it } from "vitest";
+import { mib } from "../model/bytes.ts";
+import {
+  anApp,
+  anIntent,
+  anObservedContainer,
+  anObservedPod,
+  aPolicy,
+  aRecord,
+  asBarePod,
+  hungry,
+  now,
+} from "../model/observed-app.fixture.ts";
+import type { ObservedApp, ObservedPod } from "../model/observed-app.ts";
+import { decide } from "./decide.ts";
+
+const intent = anIntent({
+  ...{ method: "CopyPod", id: "pod-1/CopyPod/768Mi/1", copy: "memhog-autoscaled", copyUid: "pod-2", atMs: now - 301_000 },
+});
+const original = (different: Partial<ObservedPod> = {}) =>
+  anObservedPod({ name: "memhog", containers: [anObservedContainer(hungry)], ...different });
+const bigger = anObservedContainer({ limit: mib(768), request: mib(512), appliedLimit: mib(768), appliedRequest: mib(512) });
+const copy = (different: Partial<ObservedPod> = {}) =>
+  anObservedPod({
+    name: "memhog-autoscaled",
+    uid: "pod-2",
+    copyOf: "pod-1",
+    createdAtMs: now - 60_000,
+    containers: [bigger],
+    ...different,
+  });
+const world = (pods: readonly ObservedPod[], different: Partial<ObservedApp> = {}) =>
+  asBarePod(anApp({ policies: [aPolicy({ strategy: "Redeploy" })], pods, record: aRecord({ intents: [intent] }), ...different }));
+const givenUp = { ...intent, waiting: { reason: "CopyGivenUp" } } as const;
+const old = { createdAtMs: now - 300_000, ready: false };
+
+describe("step by step", () => {
+  it.each([
+    { name: "no copy yet: create it", pods: [original()], next: [{ do: "createCopy", copy: "memhog-autoscaled" }] },
+    { name: "the copy is not Ready: wait", pods: [original(), copy({ ready: false })], next: [] },
+    { name: "the copy is Ready: delete the original", pods: [original(), copy()], next: [{ uid: "pod-1", why: "Replaced" }] },
+    { name: "the original is being deleted: wait", pods: [original({ deleting: true }), copy()], next: [] },
+    { name: "the copy is being deleted by somebody: wait", pods: [original(), copy({ deleting: true })], next: [] },
+    {
+      name: "five minutes and not Ready: delete the copy",
+      pods: [original(), copy(old)],
+      next: [{ uid: "pod-2", why: "NotReady" }],
+    },
+    { name: "D2: the original is gone, the copy not Ready yet: keep it", pods: [copy({ ready: false })], next: [] },
+  ])("$name", ({ pods, next }) => {
+    const { commands, record } = decide(world(pods));
+    expect(commands).toMatchObject(next);
+    expect(commands).toHaveLength(next.length);
+    expect(record.intents).toHaveLength(1);
+  });
+
+  it.each([
+    { name: "is not Ready", pod: { ready: false } },
+    { name: "is Ready", pod: {} },
+  ])("T2: a pod that claims to be the copy and $name is not taken for it", ({ pod }) => {
+    const { copyUid: _, ...unmade } = intent;
+    const claims = copy({ name: "attacker", uid: "attacker", ...pod });
+    for (const one of [unmade, { ...intent, copyUid: "pod-2" }]) {
+      const { commands } = decide(world([original(), claims], { record: aRecord({ intents: [one] }) }));
+      expect(commands).toMatchObject([{ do: "createCopy", copy: "memhog-autoscaled" }]);
+    }
+  });
+
+  it.each([
+    { name: "we made it a minute ago by a clock that does not step", world: { raisedAgoMs: new Map([["pod-1", 60_000]]) } },
+    {
+      name: "it was decided a minute ago: the API server's clock is another",
+      world: { record: aRecord({ intents: [{ ...intent, atMs: now - 60_000 }] }) },
+    },
+  ])("M5: a copy keeps its five minutes: $name", ({ world: different }) => {
+    expect(decide(world([original(), copy(old)], different)).commands).toEqual([]);
+  });
+
+  it("a copy that was given up is deleted even if it becomes Ready at the last moment: the record says so (C4)", () => {
+    const { commands } = decide(world([original(), copy()], { record: aRecord({ intents: [givenUp] }) }));
+    expect(commands).toMatchObject([{ do: "deletePod", uid: "pod-2", why: "NotReady" }]);
+  });
+});
+
+describe("the end", () => {
+  it.each([
+    { name: "the copy is Ready and alone: Applied", pods: [copy()], outcome: "Applied" },
+    { name: "both are gone: Abandoned", pods: [], outcome: "Abandoned" },
+    {
+      name: "somebody deletes the pod before there is a copy: Abandoned",
+      pods: [original({ deleting: true })],
+      outcome: "Abandoned",
+    },
+    { name: "D2: alone and never Ready: NotReady, and it stays", pods: [copy(old)], outcome: "NotReady" },
+  ])("$name", ({ pods, outcome }) => {
+    const { commands, settled } = decide(world(pods));
+    expect(settled).toMatchObject([{ outcome }]);
+    expect(commands).toEqual([]);
+  });
+
+  it("a copy that was given up is gone: NotReady, and the next try waits, longer each time", () => {
+    const first = decide(world([original()], { record: aRecord({ intents: [givenUp] }) }));
+    expect(first.settled).toMatchObject([{ outcome: "NotReady" }]);
+    expect(first.verdicts).toMatchObject([{ decision: { reason: "ReplacementNotReady" } }]);
+    expect(first).toMatchObject({ commands: [], requeueAfterMs: 300_000 });
+    const second = decide(world([original()], { record: first.record, nowMs: now + 300_000 }));
+    expect(second.record.intents).toMatchObject([{ attempt: 2, copy: "memhog-autoscaled" }]);
+    const again = { ...second.record, intents: second.record.intents.map((one) => ({ ...one, waiting: givenUp.waiting })) };
+    expect(decide(world([original()], { record: again, nowMs: now + 600_000 })).requeueAfterMs).toBe(600_000);
+  });
+});
+
+describe("a refusal", () => {
+  const refused = { ...intent, waiting: { reason: "Refused", message: "cannot delete pods" } } as const;
+
+  it("ends it while there is no copy, and the same is not tried again at once (A1)", () => {
+    const { settled, verdicts, commands } = decide(world([original()], { record: aRecord({ intents: [refused] }) }));
+    expect(settled).toMatchObject([{ outcome: "Refused" }]);
+    expect(verdicts).toMatchObject([{ decision: { reason: "Refused" } }]);
+    expect(commands).toEqual([]);
+  });
+
+  it("is waited out where the copy is there: neither forgotten nor a hot loop", () => {
+    const pods = [original(), copy()];
+    const record = aRecord({ intents: [{ ...refused, atMs: now - 1_000 }] });
+    expect(decide(world(pods, { record }))).toMatchObject({ commands: [], settled: [], summary: { reason: "Refused" } });
+    expect(decide(world(pods, { record, nowMs: now + 300_000 })).commands).toMatchObject([{ why: "Replaced" }]);
+  });
+});
+
+describe("the name of a copy", () => {
+  const first = (name: string, app = "memhog", different: Partial<ObservedApp> = {}) => {
+    const seen = world([original({ name })], { record: aRecord(), ...different });
+    return decide({ ...seen, app: { ...seen.app, name: app } }).commands.map(
+      (command) => command.do === "createCopy" && command.copy,
+    );
+  };
+
+  it.each([
+    { of: "memhog", copy: "memhog-autoscaled" },
+    { of: "memhog-autoscaled", copy: "memhog-autoscaled-2" },
+    { of: "memhog-autoscaled-2", copy: "memhog-autoscaled-3" },
+  ])("$of → $copy", ({ of, copy: name }) => expect(first(of)).toEqual([name]));
+
+  it("is valid and another one even where names are as long as they may be", () => {
+    const long = "a".repeat(253);
+    const [once] = first(long, long);
+    const [twice] = first(String(once), long);
+    expect(String(once).length).toBeLessThanOrEqual(253);
+    expect(String(twice).length).toBeLessThanOrEqual(253);
+    expect(new Set([long, once, twice]).size).toBe(3);
+  });
+
+  it("skips a name that turned out to be somebody else's", () => {
+    const taken = { ...intent, waiting: { reason: "NameTaken" } } as const;
+    const { record } = decide(world([original()], { record: aRecord({ intents: [taken] }) }));
+    expect(first("memhog", "memhog", { record, nowMs: now + 300_000 })).toEqual(["memhog-autoscaled-2"]);
+  });
+});

@@ -1,0 +1,283 @@
+// Whether a container needs more memory, and how much: because it was OOM-killed, because new pods of the app are known to need
+// more, or because of its samples. Also, whether an intent that was stored before is still a step that the AppMonitor asks for.
+//
+// An OOM kill needs no metrics: the status of the pod shows it, also if it happened while memhog was down. It is answered once,
+// because the record counts it (G2).
+import { type Bytes, bytes, larger, readable, smaller, times } from "../model/bytes.ts";
+import {
+  containerOf,
+  hasEnded,
+  type ObservedApp,
+  type ObservedContainer,
+  type ObservedOomKill,
+  type ObservedPod,
+  type ObservedTemplate,
+  type Policy,
+  podOf,
+  resizesInPlace,
+} from "../model/observed-app.ts";
+import type { Change, Intent, Learned, Memory } from "../model/plan.ts";
+import { capsOn, grantOf, isWorthwhile, reservationsIn } from "./caps.ts";
+import { crosses, type Due, doubledLately, type Facts, grewTwice, type Hold, hold, isFresh, willRunOut } from "./facts.ts";
+
+/**
+ * It takes about a second from the decision to the new cgroup limit, and the kubelet reports kills in whole seconds. A kill within
+ * this time happened at the old limit; answering it would raise twice for one need.
+ */
+const raisingTakesMs = 3_000;
+
+/** The last kill, unless it was counted. It is counted by the record that holds the answer to it. */
+function uncountedKill(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): ObservedOomKill | undefined {
+  const kill = container.oomKill;
+  const counted = seen.record.kills.find((each) => each.uid === pod.uid && each.container === container.name);
+  return kill && (counted === undefined || counted.restart < kill.restart) ? kill : undefined;
+}
+
+export function outOfMemory(facts: Facts): Due | Hold | undefined {
+  const { seen, pod, container, policy, has } = facts;
+  // Under Recommend no kill is answered, so the recommendation stays as long as the status shows the kill.
+  const kill = policy.strategy === "Recommend" ? container.oomKill : uncountedKill(seen, pod, container);
+  if (kill === undefined || isAnswered(facts, kill)) return undefined;
+  // A raise still helps the next run of a CronJob.
+  if (hasEnded(pod) && seen.app.kind !== "CronJob") return undefined;
+  const killed = `OOM-killed at ${readable(has.limit)}, after ${kill.restart} restarts`;
+  if (!hasEnded(pod) && !resizesInPlace(seen, pod, container) && !mayBeReplaced(facts)) {
+    return hold("NotRunning", `${killed}; it can be resized when it runs again`);
+  }
+  return { reason: "OutOfMemory", detail: killed, wanted: oneStepUp(facts) };
+}
+
+/** It got more memory since: this pod, or the template that the next pods are created from. */
+function isAnswered({ seen, pod, container, has }: Facts, kill: ObservedOomKill): boolean {
+  const { actions, intents } = seen.record;
+  const done = [...actions.filter(({ outcome }) => outcome === "Applied"), ...intents.filter((intent) => intent.limitsApplied)];
+  const here = done.some(
+    (raise) =>
+      raise.pod.uid === pod.uid &&
+      raise.changes.some((change) => change.container === container.name) &&
+      raise.atMs + raisingTakesMs >= kill.atMs,
+  );
+  if (here || !hasEnded(pod)) return here;
+  const next = seen.template?.containers.find(({ name }) => name === container.name);
+  return next?.limit !== undefined && next.limit > has.limit;
+}
+
+/** Jobs and owners of unknown kinds are not edited, and strategy InPlace replaces no pods. */
+function mayBeReplaced({ seen, policy, container }: Facts): boolean {
+  if (container.running) return true;
+  return policy.strategy !== "InPlace" && seen.app.kind !== "Job" && seen.app.kind !== "Other";
+}
+
+// A new pod from the old template starts small again. It gets what the app is known to need in place, as soon as it runs and without a
+// cooldown. Pods that existed before are not raised: of six replicas only the one under load grows. No pod is replaced for this.
+
+export function learnedBefore(facts: Facts): Due | undefined {
+  const { seen, pod, container, has } = facts;
+  const learned = learnedFor(facts);
+  if (learned === undefined || !container.running || !resizesInPlace(seen, pod, container) || failedBefore(facts))
+    return undefined;
+  const wanted = asLearned(facts, learned);
+  // It is not known that this pod needs it, so a cap is not worth reporting.
+  if (!isWorthwhile(grantOf(facts, wanted), has)) return undefined;
+  return {
+    reason: "LearnedBefore",
+    detail: `other pods of ${seen.app.name} needed ${readable(learned.limit)}`,
+    wanted,
+  };
+}
+
+/** It was infeasible or rejected before, and no other method is tried for this. */
+function failedBefore({ seen, pod }: Facts): boolean {
+  return seen.record.actions.some(
+    ({ reason, outcome, pod: { uid } }) => uid === pod.uid && reason === "LearnedBefore" && outcome !== "Applied",
+  );
+}
+
+// The need that samples show. Missing or stale samples never trigger a raise (M1, M2); the reason says what is missing.
+
+export function notRunning({ pod, container }: Facts): Hold | undefined {
+  if (pod.phase === "Running" && container.running) return undefined;
+  return hold("NotRunning", `${container.name} is not running (pod ${pod.phase})`);
+}
+
+/** Samples from before an outage may still look fresh, but they do not show the current usage (M1). */
+export function metricsUnavailable({ seen }: Facts): Hold | undefined {
+  const { available, unavailableForMs, problem } = seen.metrics;
+  if (available) return undefined;
+  const since = unavailableForMs === undefined ? "" : ` for ${seconds(unavailableForMs)}`;
+  return hold("MetricsUnavailable", `Prometheus has not answered${since}${problem === undefined ? "" : `: ${problem}`}`);
+}
+
+export function noSample({ newest, container }: Facts): Hold | undefined {
+  if (newest !== undefined) return undefined;
+  const bad = container.badSamples === 0 ? "" : `; ${container.badSamples} were unusable`;
+  return hold("NoSample", `Prometheus has no sample of ${container.name} yet${bad}`);
+}
+
+export function sampleStale({ seen, newest }: Facts): Hold | undefined {
+  const { freshForMs } = seen.metrics;
+  if (newest === undefined || isFresh(newest, freshForMs)) return undefined;
+  return hold(
+    "SampleStale",
+    `the newest sample is ${seconds(newest.ageMs)} old; samples older than ${seconds(freshForMs)} are ignored`,
+  );
+}
+
+export function thresholdCrossed(facts: Facts): Due | undefined {
+  const { newest, has, policy } = facts;
+  const over = (used: Bytes | undefined) => used !== undefined && crosses(used, has.limit, policy.thresholdPercent);
+  if (over(newest?.bytes)) return { reason: "ThresholdCrossed", detail: usageOf(facts), wanted: oneStepUp(facts) };
+  const now = usedByNow(facts);
+  if (newest === undefined || now === undefined || !over(now)) return undefined;
+  const since = `that was ${seconds(newest.ageMs)} ago, and it grows steadily: ${readable(now)} by now`;
+  return { reason: "ThresholdCrossed", detail: `${usageOf(facts)}; ${since}`, wanted: oneStepUp(facts) };
+}
+
+/** Samples are up to 15 s old. Usage that grew twice in a row has grown since. */
+function usedByNow({ container, trend, policy }: Facts): Bytes | undefined {
+  if (trend === undefined || policy.lookaheadMs <= 0 || !grewTwice(container.samples)) return undefined;
+  return bytes(Math.min(Math.floor(trend.predicted), Number.MAX_SAFE_INTEGER));
+}
+
+/** Comes after the threshold: if both apply, the simpler reason is reported. */
+export function runningOut(facts: Facts): Due | undefined {
+  const { trend, has, policy } = facts;
+  if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs) || mayBeOneJump(facts)) return undefined;
+  return { reason: "WillRunOut", detail: `${usageOf(facts)}; ${trendText(facts)}`, wanted: oneStepUp(facts) };
+}
+
+/** The samples still contain the jump that the last raise was for. It is not a reason for another raise. */
+function mayBeOneJump({ seen, pod, container }: Facts): boolean {
+  return doubledLately(seen, pod, container) && !grewTwice(container.samples);
+}
+
+export function belowThreshold(facts: Facts): Hold {
+  const { trend, has, policy } = facts;
+  const text = trendText(facts);
+  const doubt = willRunOut(trend, has.limit, policy.lookaheadMs) ? ", unless that was one jump: it was raised since" : "";
+  return hold("BelowThreshold", text === "" ? usageOf(facts) : `${usageOf(facts)}; ${text}${doubt}`);
+}
+
+function usageOf({ newest, has, policy }: Facts): string {
+  const used = newest?.bytes ?? 0;
+  const percent = ((used / has.limit) * 100).toFixed(1);
+  return `${readable(used)} of ${readable(has.limit)} are used: ${percent} %, the threshold is ${policy.thresholdPercent} %`;
+}
+
+/** Later than this, growth is noise. */
+const worthTellingMs = 3_600_000;
+
+function trendText({ trend }: Facts): string {
+  return trend === undefined || trend.runsOutInMs > worthTellingMs
+    ? ""
+    : `it grows by ${readable(trend.growth)}/s and reaches the limit in ${seconds(trend.runsOutInMs)}`;
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+
+// How much an AppMonitor asks for: one step at a time from the present size. If that is not enough, the next step follows when it is
+// due, and every step is subject to the objections of verdict.ts.
+
+/** 4 PiB. Larger numbers of bytes are not exact. */
+const mostOfAll = bytes(2 ** 52);
+
+/**
+ * memMultiplier times request and limit: 256Mi/384Mi × 2 = 512Mi/768Mi; × 1.5 = 384Mi/576Mi. A new pod gets at least what the app is
+ * known to need; otherwise one need would raise it twice.
+ */
+function oneStepUp(facts: Facts): Memory {
+  const { has, policy } = facts;
+  const step = { limit: stepFrom(has.limit, policy), request: has.request && stepFrom(has.request, policy) };
+  return keeping(facts, atLeast(step, learnedFor(facts)));
+}
+
+/** What the app is known to need. */
+function asLearned(facts: Facts, learned: Learned): Memory {
+  return keeping(facts, atLeast(facts.has, learned));
+}
+
+/** What this pod should have started with. Undefined for pods that were created before it was learned. */
+function learnedFor({ seen, pod, container, has }: Facts): Learned | undefined {
+  const learned = seen.record.learned.find((each) => each.container === container.name);
+  return learned !== undefined && learned.limit > has.limit && pod.createdAtMs > learned.atMs ? learned : undefined;
+}
+
+function atLeast({ limit, request }: Memory, learned: Learned | undefined): Memory {
+  if (learned === undefined) return { limit, request };
+  return { limit: larger(limit, learned.limit), request: request && larger(request, learned.request ?? request) };
+}
+
+/**
+ * Keeps the QoS class, and the request at most as high as the limit. Next to an HPA on memory utilization the request stays as it is:
+ * the HPA divides by it, and a larger one would make it remove replicas.
+ */
+function keeping({ seen, pod, has }: Facts, { limit, request }: Memory): Memory {
+  if (request === undefined) return { limit, request };
+  if (pod.qos === "Guaranteed") return { limit, request: limit };
+  return { limit, request: seen.otherAutoscaler?.kind === "HPA" ? has.request : smaller(request, limit) };
+}
+
+/** An amount after one step of this policy. */
+function stepFrom(value: Bytes, { multiplier }: Pick<Policy, "multiplier">): Bytes {
+  return value * multiplier < mostOfAll ? times(value, multiplier) : larger(value, mostOfAll);
+}
+
+// Whether a stored intent may still begin. Caps are checked again in every pass until its first command was accepted: a cap may have
+// been lowered since, or a quota or node filled up. And anyone with write access to AppMemory.status can store an intent that was
+// never decided, so it must also be a step that the AppMonitor asks for.
+//
+//   the container has 400Mi; AppMonitor: times 2, maxMemory 1Gi      an intent to have
+//                                                                    800Mi   begins
+//                                                                    1Gi     is abandoned: times 2 is 800Mi, unless 1Gi was learned
+//                                                                    10Gi    is abandoned: maxMemory
+//
+// What the spec already has is not checked. Requests are checked by the API server and the kubelet.
+
+/** What the intent would exceed, for people; undefined if it may begin. */
+export function whatForbids(seen: ObservedApp, intent: Intent, policy: Policy): string | undefined {
+  for (const change of intent.changes) {
+    const reasons = subjectsOf(seen, intent, change).map((subject) => exceededBy(seen, policy, change, subject));
+    // The pods of a template are on several nodes: it may have what one of them may have.
+    if (reasons.length > 0 && !reasons.includes(undefined)) return reasons[0];
+  }
+  return undefined;
+}
+
+interface Subject {
+  readonly pod: ObservedPod;
+  readonly container: ObservedContainer;
+}
+
+function subjectsOf(seen: ObservedApp, { method, pod: { uid } }: Intent, { container: name }: Change): readonly Subject[] {
+  const own = podOf(seen, uid);
+  const pods = method !== "Template" ? (own === undefined ? [] : [own]) : [...seen.pods, ...madeFrom(seen.template)];
+  return pods.flatMap((pod) => {
+    const container = containerOf(pod, name);
+    return container === undefined ? [] : [{ pod, container }];
+  });
+}
+
+function exceededBy(seen: ObservedApp, policy: Policy, { to }: Change, { pod, container }: Subject): string | undefined {
+  const has = container.limit;
+  if (has === undefined) return `${container.name} has no memory limit`;
+  if (to.limit <= has) return undefined;
+  const caps = capsOn({ seen, pod, container, reserved: reservationsIn(seen) }, policy.maxMemory);
+  const above = caps.find(({ of, most }) => of === "limit" && to.limit > most);
+  if (above !== undefined) return above.name;
+  const learned = seen.record.learned.find((each) => each.container === container.name)?.limit ?? 0;
+  return to.limit > Math.max(stepFrom(has, policy), learned) ? `memMultiplier ${policy.multiplier}` : undefined;
+}
+
+/** A pod as the template creates it, before it has a node. A CronJob may have no other. */
+function madeFrom(template: ObservedTemplate | undefined): readonly ObservedPod[] {
+  if (template === undefined) return [];
+  const rest = { sidecar: false, appliedLimit: undefined, appliedRequest: undefined, restartsOnResize: false, running: false };
+  const container = { ...rest, restarts: 0, oomKill: undefined, samples: [], badSamples: 0 };
+  return [
+    {
+      ...{ name: "", uid: "", resourceVersion: "", createdAtMs: 0, monitored: true, phase: "Pending", ready: false },
+      ...{ deleting: false, qos: "Burstable", node: undefined, resize: { state: "none" }, notResizable: undefined },
+      ...{ copyOf: undefined, containers: template.containers.map((each) => ({ ...container, ...each })) },
+    },
+  ];
+}

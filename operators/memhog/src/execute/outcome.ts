@@ -1,0 +1,146 @@
+// How a command can end. Most endings are normal: the object changed meanwhile, a PodDisruptionBudget says not now, a quota says no.
+// They are values. reconcile.ts stores those that must survive a restart (`withEndings`), and the next reconcile reads everything
+// again. A call without an answer has an unknown outcome and is never assumed to have failed (C2).
+//
+// Server messages reach people through Events and AppMemory.status, and they can contain secrets: for an immutable field the API
+// server prints the whole pod, environment variables included. So only the field names of an Invalid error are repeated. The
+// message of a Forbidden error (quota, LimitRange, RBAC) is repeated without anything that looks like a credential (S4).
+import { AlreadyExistsError, ApiError, ConflictError, NotFoundError, type ObjectRef, Pod, type Stored } from "@memhog/runtime";
+import { ForbiddenError, InvalidError, TooManyRequestsError, TransportError, UnauthorizedError } from "@memhog/runtime/client";
+import { equals } from "@memhog/runtime/objects";
+import type { RestrictedClient } from "@memhog/runtime/schema";
+import { monitorAnnotation } from "../api/names.ts";
+import type { AppRecord, Command, Waiting } from "../model/plan.ts";
+import type { ActionCause, WaitReason } from "../model/reasons.ts";
+import type { writePermissions } from "./execute.ts";
+
+/** A client that is restricted to `writePermissions`. */
+export type Server = Pick<RestrictedClient<typeof writePermissions>, "find" | "create" | "update" | "patch" | "apply" | "delete">;
+
+export interface Ending {
+  /**
+   * done: accepted, or nothing to change. changed: the object is not what the decision was based on; read and decide again.
+   * gone: the object no longer exists. stopped: a person stopped it. waits: not now. infeasible: never on this node. refused: not
+   * until something changes. unknown: there was no answer.
+   */
+  readonly ended: "done" | "changed" | "gone" | "stopped" | "waits" | "infeasible" | "refused" | "unknown";
+  /** Stored with the record, because later decisions depend on it. */
+  readonly cause?: ActionCause;
+  /** For people; no decision depends on it. */
+  readonly detail: string;
+  /** Of the copy that was made: it is stored, and no other pod is believed to be the copy. */
+  readonly copyUid?: string;
+  /**
+   * Thrown once everything is reported, so that the key is requeued: at once after a conflict ("changed"), with back-off if there
+   * was no answer ("unknown"). The next sample would do so too, but up to 15 s later.
+   */
+  readonly error?: Error;
+}
+
+export type CommandOutcome = Ending & { readonly command: Command };
+
+/** How a failed call ends its command. Rethrows errors that say nothing about the command, such as an aborted reconcile. */
+export function endingOf(error: unknown): Ending {
+  const known = error instanceof ApiError ? answerOf(error) : undefined;
+  if (known !== undefined) return known;
+  const answered = error instanceof ApiError && !(error instanceof UnauthorizedError);
+  if (error instanceof TransportError || answered) return { ended: "unknown", detail: error.code, error };
+  throw error;
+}
+
+function answerOf(error: ApiError): Ending | undefined {
+  if (error instanceof ConflictError) return { ended: "changed", detail: "it changed in the meantime", error };
+  if (error instanceof AlreadyExistsError) return { ended: "changed", detail: "it is there already" };
+  if (error instanceof NotFoundError) return missing(error);
+  if (error instanceof TooManyRequestsError) return { ended: "waits", detail: notNow(error) };
+  if (error instanceof InvalidError) return invalid(error);
+  return error instanceof ForbiddenError ? forbidden(error) : undefined;
+}
+
+/** Without the name of an object, the endpoint itself is missing, such as pods/resize before Kubernetes 1.33. */
+function missing({ details: { name } }: ApiError): Ending {
+  if (name === undefined) return { ended: "refused", detail: "the API server does not serve this" };
+  return { ended: "gone", detail: `${name} is gone` };
+}
+
+function notNow({ causes }: ApiError): string {
+  const budget = causes.find(({ reason }) => reason === "DisruptionBudget");
+  return budget === undefined ? "the API server is busy" : `PodDisruptionBudget: ${harmless(budget.message ?? "not now")}`;
+}
+
+function invalid({ causes }: ApiError): Ending {
+  const fields = causes.map(({ field, reason }) => `${field ?? "it"} (${reason ?? "invalid"})`);
+  // The precondition on the UID failed: another pod of the same name has taken the place of this one.
+  if (causes.some(({ field }) => field === "metadata.uid"))
+    return { ended: "changed", detail: "another pod has the same name now" };
+  return { ended: "refused", detail: [...new Set(fields)].slice(0, 5).join(", ") || "invalid" };
+}
+
+function forbidden(error: ForbiddenError): Ending {
+  const never = error.causes.some(({ reason }) => reason === "NodeCapacity");
+  return { ended: never ? "infeasible" : "refused", detail: harmless(error.serverMessage) };
+}
+
+const looksSecret = /\bBearer\s+\S+|\beyJ[\w-]{8,}\.[\w.-]+|\b(password|passwd|token|secret|api[_-]?key)\b\s*[=:]\s*\S+/gi;
+
+/** The message of a server without anything that looks like a credential. */
+export function harmless(sentence: string): string {
+  return sentence.replace(looksSecret, "[hidden]").slice(0, 400);
+}
+
+/** The record with the endings that hold an intent back. Returns the same record if there are none. */
+export function withEndings(record: AppRecord, outcomes: readonly CommandOutcome[]): AppRecord {
+  const waiting = new Map(outcomes.flatMap(({ command, ...ending }) => waitingAfter(command, ending)));
+  const copies = new Map(outcomes.flatMap(({ command, copyUid }) => (copyUid ? [[command.intent.id, copyUid] as const] : [])));
+  const intents = record.intents.map((intent) => {
+    const why = waiting.get(intent.id);
+    const copyUid = copies.get(intent.id);
+    if (copyUid !== undefined && copyUid !== intent.copyUid) return { ...intent, copyUid };
+    return why === undefined || equals(why, intent.waiting) ? intent : { ...intent, waiting: why };
+  });
+  return intents.every((intent, at) => intent === record.intents[at]) ? record : { ...record, intents };
+}
+
+// "waits" is not stored: the budget is asked again with the next samples, and each answer would be a write (E1).
+const waitingOf: Partial<Record<Ending["ended"], WaitReason>> = { refused: "Refused", infeasible: "ResizeInfeasible" };
+
+function waitingAfter({ intent }: Command, { ended, cause, detail }: Ending): readonly (readonly [string, Waiting])[] {
+  const reason = cause === "NameTaken" ? cause : waitingOf[ended];
+  return reason === undefined ? [] : [[intent.id, { reason, message: detail }]];
+}
+
+/**
+ * The live read before a pod is changed, since caches may be stale: is it still the same pod, monitored, and not being deleted?
+ * (E4, W1, W4). Returns the pod, or why it is left alone.
+ */
+export async function livePod(server: Server, ref: ObjectRef, uid: string): Promise<Stored<Pod> | Ending> {
+  const pod = await server.find(Pod, ref);
+  return pod === undefined ? { ended: "gone", detail: `pod ${ref.name} is gone` } : (whyNot(pod, uid) ?? pod);
+}
+
+function whyNot({ metadata }: Stored<Pod>, uid: string): Ending | undefined {
+  const { name, annotations } = metadata;
+  if (metadata.uid !== uid) return { ended: "gone", detail: `pod ${name} was replaced by another pod of the same name` };
+  if (metadata.deletionTimestamp !== undefined) return { ended: "gone", detail: `pod ${name} is being deleted` };
+  if (annotations?.[monitorAnnotation] !== "true") return { ended: "stopped", detail: `pod ${name} is no longer monitored` };
+  return undefined;
+}
+
+export function isEnding(found: Stored<Pod> | Ending): found is Ending {
+  return "ended" in found;
+}
+
+/** The version is not the one that the decision was based on: what the server would have answered to the write. */
+export function changed(name: string): Ending {
+  const message = `${name} changed in the meantime`;
+  const error = new ConflictError({ attempt: `act on ${name}`, status: 409, reason: "Conflict", message });
+  return { ended: "changed", detail: message, error };
+}
+
+export function alreadySo(name: string): Ending {
+  return { ended: "done", detail: `${name} has it already` };
+}
+
+export function done(detail: string): Ending {
+  return { ended: "done", detail };
+}

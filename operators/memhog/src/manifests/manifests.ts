@@ -1,0 +1,114 @@
+// Generates the kustomize files of deploy/ from the program's own kinds, flags and permissions. The address of Prometheus is an
+// environment variable, so that a kustomization can patch it by name (deploy/README.md).
+import { type ManifestFiles, operatorManifests } from "@memhog/kit";
+import { apiVersionOf, Deployment, type KubernetesObject, recommendedLabels } from "@memhog/runtime";
+import { identityLabels } from "@memhog/runtime/objects";
+import { AppMonitor } from "../api/app-monitor.ts";
+import { monitorAnnotation, operatorName } from "../api/names.ts";
+import { program } from "../cli/commands.ts";
+import { alertGroups } from "./alerts.ts";
+
+/** The image name that localcluster loads. Users replace it with their own. */
+export const operatorImageName = "memhog/memhog-operator:dev";
+
+/** The Service that the Prometheus Operator creates for a Prometheus in the namespace `monitoring`. */
+const defaultPrometheus = "http://prometheus-operated.monitoring.svc:9090";
+
+export function manifests(): ManifestFiles {
+  return operatorManifests({
+    program,
+    image: operatorImageName,
+    replicas: 2,
+    // Measured on a real node with few pods: 35 MiB as standby, 52 MiB as leader. The limit allows for several thousand pods.
+    memory: { request: "64Mi", limit: "256Mi" },
+    args: ["-v2", "--prometheus-addr=$(PROMETHEUS_ADDR)", "--interval=$(INTERVAL)"],
+    env: [
+      { name: "PROMETHEUS_ADDR", value: defaultPrometheus },
+      { name: "INTERVAL", value: "15s" },
+    ],
+    metricsService: true,
+    samples,
+    components,
+    variants: { "cluster-wide": { args: ["--all-namespaces"], namespace: "memhog-system" } },
+  });
+}
+
+// The samples: an AppMonitor, and a Deployment of the hog. A test compares the Deployment with the one in workloads/hog.
+
+const johnnyCache = {
+  apiVersion: apiVersionOf(AppMonitor),
+  kind: AppMonitor.kind,
+  metadata: { name: "johnny-cache" },
+  spec: { memThresholdPercent: 75, memMultiplier: 2 },
+};
+
+const container = {
+  name: "memhog",
+  image: "memhog/hog:dev",
+  imagePullPolicy: "IfNotPresent",
+  args: ["--ramp", "1Mi/s", "--to", "500Mi"],
+  resources: { limits: { memory: "384Mi" }, requests: { memory: "256Mi" } },
+  securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+};
+
+const memhog = {
+  apiVersion: apiVersionOf(Deployment),
+  kind: Deployment.kind,
+  metadata: { name: "memhog" },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { name: "memhog" } },
+    template: {
+      metadata: { labels: { name: "memhog" }, annotations: { [monitorAnnotation]: "true" } },
+      spec: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } }, containers: [container] },
+    },
+  },
+};
+
+/** The samples by file name. */
+export const samples = { "app-monitor.yaml": johnnyCache, "memhog.yaml": memhog } as const;
+
+// Optional components: kinds of the Prometheus Operator, and a NetworkPolicy, which not every network plugin enforces.
+
+const metadata = { name: operatorName, labels: recommendedLabels({ name: operatorName, instance: operatorName }) };
+const matchLabels = identityLabels({ name: operatorName, instance: operatorName });
+const monitoring = "monitoring.coreos.com/v1";
+
+const serviceMonitor: KubernetesObject & { readonly spec: object } = {
+  ...{ apiVersion: monitoring, kind: "ServiceMonitor", metadata },
+  spec: { selector: { matchLabels }, endpoints: [{ port: "metrics" }] },
+};
+
+const prometheusRule: KubernetesObject & { readonly spec: object } = {
+  ...{ apiVersion: monitoring, kind: "PrometheusRule", metadata },
+  spec: { groups: alertGroups },
+};
+
+/**
+ * Ingress: scrapes. The kubelet's probes come from the node and are always allowed. Egress: DNS, Prometheus, and the API server,
+ * whose Service listens on 443 and whose endpoints often listen on 6443. The addresses are unknown here, so only ports are limited.
+ */
+const networkPolicy: KubernetesObject & { readonly spec: object } = {
+  ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata },
+  spec: {
+    podSelector: { matchLabels },
+    policyTypes: ["Ingress", "Egress"],
+    ingress: [{ ports: [{ protocol: "TCP", port: "metrics" }] }],
+    egress: [
+      {
+        ports: [
+          { protocol: "UDP", port: 53 },
+          { protocol: "TCP", port: 53 },
+        ],
+      },
+      { ports: [443, 6443, 9090].map((port) => ({ protocol: "TCP", port })) },
+    ],
+  },
+};
+
+/** The components by folder. */
+export const components = {
+  "service-monitor": [serviceMonitor],
+  "prometheus-rule": [prometheusRule],
+  "network-policy": [networkPolicy],
+} as const;

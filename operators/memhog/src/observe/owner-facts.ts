@@ -1,0 +1,162 @@
+// The facts of workloads: the memory in their pod templates and the progress of their rollouts.
+import type { Deployment, StatefulSet, Stored } from "@memhog/runtime";
+import type { CronJob, DaemonSet, PodTemplateSpec, ReplicaSet } from "@memhog/runtime/kinds";
+import type { ObservedTemplate } from "../model/observed-app.ts";
+import { isSidecar, memoryIn } from "./pod-facts.ts";
+
+export type TemplateFacts = Omit<ObservedTemplate, "uid" | "resourceVersion">;
+
+type Stage = Pick<TemplateFacts, "replicas" | "readyReplicas"> & {
+  /** Pods with the newest template. */
+  readonly updated: number;
+  /** All pods. */
+  readonly existing: number;
+};
+
+export function deploymentFacts({ metadata, spec, status = {} }: Stored<Deployment>): TemplateFacts {
+  const replicas = spec.replicas ?? 1;
+  const stage = {
+    replicas,
+    readyReplicas: status.readyReplicas ?? 0,
+    updated: status.updatedReplicas ?? 0,
+    existing: status.replicas ?? 0,
+  };
+  return facts(spec.template, stage, {
+    isSeen: isSeen(metadata.generation, status.observedGeneration),
+    stalled: spec.paused === true ? "the Deployment is paused" : stalledIn(status.conditions),
+    replacesPods: true,
+    maxUnavailable: maxUnavailableOfDeployment(spec, replicas),
+  });
+}
+
+export function statefulSetFacts({ metadata, spec, status = {} }: Stored<StatefulSet>): TemplateFacts {
+  const replicas = spec.replicas ?? 1;
+  const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;
+  const updated = status.updateRevision === status.currentRevision ? status.replicas : status.updatedReplicas;
+  const stage = {
+    replicas,
+    readyReplicas: status.readyReplicas ?? 0,
+    updated: updated ?? 0,
+    existing: status.replicas ?? 0,
+  };
+  return facts(spec.template, stage, {
+    isSeen: isSeen(metadata.generation, status.observedGeneration),
+    // Pods below the partition keep the old template until a user changes the partition.
+    stalled: partition > 0 ? `its partition holds back every pod below ${partition}` : undefined,
+    replacesPods: spec.updateStrategy?.type !== "OnDelete",
+    maxUnavailable: maxUnavailableOfStatefulSet(spec, replicas),
+  });
+}
+
+export function daemonSetFacts({ metadata, spec, status }: Stored<DaemonSet>): TemplateFacts {
+  const replicas = status?.desiredNumberScheduled ?? 0;
+  const stage = {
+    replicas,
+    readyReplicas: status?.numberReady ?? 0,
+    updated: status?.updatedNumberScheduled ?? 0,
+    existing: status?.currentNumberScheduled ?? 0,
+  };
+  return facts(spec.template, stage, {
+    isSeen: isSeen(metadata.generation, status?.observedGeneration),
+    replacesPods: spec.updateStrategy?.type !== "OnDelete",
+    maxUnavailable: maxUnavailableOfDaemonSet(spec, replicas),
+  });
+}
+
+/** The status does not distinguish old and new pods: `templateOf` (observe.ts) compares the pods themselves. */
+export function replicaSetFacts({ metadata, spec, status = {} }: Stored<ReplicaSet>): TemplateFacts {
+  const replicas = spec.replicas ?? 1;
+  const existing = status.replicas ?? 0;
+  return facts(
+    spec.template,
+    { replicas, existing, updated: existing, readyReplicas: status.readyReplicas ?? 0 },
+    { isSeen: isSeen(metadata.generation, status.observedGeneration), replacesPods: false, maxUnavailable: 1 },
+  );
+}
+
+/** The next Job uses the new template; running Jobs are not touched. */
+export function cronJobFacts({ spec }: Stored<CronJob>): TemplateFacts {
+  const nothing = { replicas: 0, readyReplicas: 0, updated: 0, existing: 0 };
+  return facts(spec.jobTemplate.spec.template, nothing, { isSeen: true, replacesPods: true, maxUnavailable: 0 });
+}
+
+interface Rollout {
+  /** The controller has observed the newest template. */
+  readonly isSeen: boolean;
+  readonly stalled?: string | undefined;
+  readonly replacesPods: boolean;
+  readonly maxUnavailable: number;
+}
+
+function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rollout): TemplateFacts {
+  const { isSeen, stalled, replacesPods, maxUnavailable } = rollout;
+  const { replicas, readyReplicas, updated, existing } = stage;
+  const rolledOut = isSeen && updated >= replicas && existing === replicas && readyReplicas >= replicas;
+  const containers = templateContainers(template);
+  return {
+    containers,
+    replicas,
+    readyReplicas,
+    rolledOut,
+    replacesPods,
+    maxUnavailable,
+    ...(stalled !== undefined && { stalled }),
+  };
+}
+
+function isSeen(generation = 0, observed = 0): boolean {
+  return observed >= generation;
+}
+
+function templateContainers(template: PodTemplateSpec | undefined): TemplateFacts["containers"] {
+  const { containers = [], initContainers = [] } = template?.spec ?? {};
+  return [...initContainers.filter(isSidecar), ...containers].map(({ name, resources }) => ({
+    name,
+    limit: memoryIn(resources?.limits),
+    request: memoryIn(resources?.requests),
+  }));
+}
+
+function stalledIn(conditions: NonNullable<Deployment["status"]>["conditions"] = []): string | undefined {
+  const late = conditions.find(
+    ({ type, status, reason }) => type === "Progressing" && status === "False" && reason !== "DeploymentPaused",
+  );
+  const failing = conditions.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
+  const found = failing ?? late;
+  return found && (found.message || found.reason || found.type);
+}
+
+// How many pods a rollout may remove before their replacements are Ready (D2), computed as the controllers do:
+//
+//   Deployment    RollingUpdate   maxUnavailable, rounded down; 1 if there is no surge either. By default 25 %: none of 1 to 3
+//                 Recreate        all of them
+//   StatefulSet   RollingUpdate   maxUnavailable, rounded up; 1 by default
+//   DaemonSet     RollingUpdate   maxUnavailable, rounded up; 1 by default; none where it surges
+//   OnDelete, ReplicaSet          1: memhog evicts them one at a time
+//   CronJob                       none: running Jobs are not touched
+
+export function maxUnavailableOfDeployment({ strategy }: Deployment["spec"], replicas: number): number {
+  if (strategy?.type === "Recreate") return replicas;
+  const { maxSurge = "25%", maxUnavailable = "25%" } = strategy?.rollingUpdate ?? {};
+  const missing = resolve(maxUnavailable, replicas, Math.floor);
+  return missing === 0 && resolve(maxSurge, replicas, Math.ceil) === 0 ? 1 : missing;
+}
+
+export function maxUnavailableOfStatefulSet({ updateStrategy }: StatefulSet["spec"], replicas: number): number {
+  if (updateStrategy?.type === "OnDelete") return 1;
+  return Math.max(1, resolve(updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicas, Math.ceil));
+}
+
+export function maxUnavailableOfDaemonSet({ updateStrategy }: DaemonSet["spec"], nodes: number): number {
+  if (updateStrategy?.type === "OnDelete") return 1;
+  const { maxSurge = 0, maxUnavailable = 1 } = updateStrategy?.rollingUpdate ?? {};
+  if (resolve(maxSurge, nodes, Math.ceil) > 0) return 0;
+  return Math.max(1, resolve(maxUnavailable, nodes, Math.ceil));
+}
+
+/** A malformed bound counts as all pods, which is the safe assumption. */
+function resolve(bound: number | string, of: number, round: (share: number) => number): number {
+  if (typeof bound === "number") return bound;
+  const percent = /^(\d+)%$/.exec(bound)?.[1];
+  return percent === undefined ? of : round((Number(percent) / 100) * of);
+}

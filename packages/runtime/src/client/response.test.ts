@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import * as errors from "./errors.ts";
+import { errorOf, objectIn, refusalOf, retryAfterOf } from "./response.ts";
+
+const status = (code: number, reason: string, more: object = {}) =>
+  JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", message: "because", reason, code, ...more });
+
+const refusal = (code: number, body: string, headers = {}) =>
+  refusalOf("create Pod default/web", { status: code, headers, body });
+
+const cases = [
+  { code: 401, reason: "Unauthorized", is: errors.UnauthorizedError },
+  { code: 403, reason: "Forbidden", is: errors.ForbiddenError },
+  { code: 404, reason: "NotFound", is: errors.NotFoundError },
+  { code: 409, reason: "Conflict", is: errors.ConflictError },
+  { code: 409, reason: "AlreadyExists", is: errors.AlreadyExistsError },
+  { code: 410, reason: "Expired", is: errors.ExpiredError },
+  { code: 410, reason: "Gone", is: errors.ExpiredError },
+  { code: 422, reason: "Invalid", is: errors.InvalidError },
+  { code: 429, reason: "TooManyRequests", is: errors.TooManyRequestsError },
+  { code: 500, reason: "InternalError", is: errors.InternalError },
+  { code: 500, reason: "ServerTimeout", is: errors.ServerTimeoutError },
+  { code: 503, reason: "ServiceUnavailable", is: errors.UnavailableError },
+  { code: 504, reason: "Timeout", is: errors.ServerTimeoutError },
+  { code: 415, reason: "UnsupportedMediaType", is: errors.ApiError },
+];
+
+describe("a refusal", () => {
+  it.each(cases)("$code $reason is a $is.name", ({ code, reason, is }) => {
+    const error = refusal(code, status(code, reason));
+    expect(error.constructor).toBe(is);
+    expect(error).toMatchObject({ status: code, reason });
+    expect(error.message).toContain("create Pod default/web: the server answered");
+    expect(error.message).toContain("because");
+  });
+
+  it("keeps what the server said about fields and about when to come back", () => {
+    const details = { name: "web", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "spec.x", message: "no" }] };
+    const error = refusal(429, status(429, "TooManyRequests", { details }), { "retry-after": "7" });
+    expect(error).toMatchObject({ retryAfterSeconds: 7, causes: details.causes, details });
+  });
+
+  it("takes the seconds of the details where there is no header", () => {
+    expect(refusal(500, status(500, "ServerTimeout", { details: { retryAfterSeconds: 3 } })).retryAfterSeconds).toBe(3);
+  });
+
+  it.each([-1, "soon", null])("passes over seconds that are none: %s", (retryAfterSeconds) => {
+    expect(refusal(429, status(429, "TooManyRequests", { details: { retryAfterSeconds } })).retryAfterSeconds).toBeUndefined();
+  });
+
+  it.each([
+    {
+      what: "HTML of a load balancer",
+      body: "<html>\n <h1>502 Bad Gateway</h1></html>",
+      says: "<html> <h1>502 Bad Gateway</h1></html>",
+    },
+    {
+      what: "a page with a title",
+      body: `<!DOCTYPE html>\n<!--[if lt IE 7]>${"<style>".repeat(50)}<![endif]-->\n<head><title>\n502: Bad gateway</title>`,
+      says: 'answered 502: the page "502: Bad gateway"',
+    },
+    { what: "half a Status", body: '{"kind":"Status","reason":"Confl', says: '{"kind":"Status"' },
+    { what: "some other JSON", body: '{"kind":"Pod","message":"hm"}', says: '{"kind":"Pod","message":"hm"}' },
+    { what: "nothing", body: "", says: "no explanation" },
+  ])("goes by its number when the body is $what", ({ body, says }) => {
+    const error = refusal(502, body);
+    expect(error).toBeInstanceOf(errors.UnavailableError);
+    expect(error.message).toContain(says);
+  });
+
+  it.each(cases.filter(({ code, reason }) => reason !== "AlreadyExists" && !(code === 500 && reason === "ServerTimeout")))(
+    "$code alone is a $is.name, too",
+    ({ code, is }) => expect(refusal(code, "<html>").constructor).toBe(is),
+  );
+
+  it("shows the beginning of what it does not understand, on one line", () => {
+    const { message } = refusal(502, `  ${"many\n words ".repeat(1_000)}`);
+    expect(message).toContain(`${"many words ".repeat(30).slice(0, 200)}…`);
+    expect(message.length).toBeLessThan(400);
+  });
+
+  it("of a watch has the number of its Status, or that of a broken server", () => {
+    expect(errorOf("watch pods", { kind: "Status", code: 410, reason: "Expired", message: "too old" } as never)).toMatchObject({
+      status: 410,
+      reason: "Expired",
+    });
+    const least = errorOf("watch pods", { kind: "Status" } as never);
+    expect(least).toMatchObject({ status: 500, reason: "" });
+    expect(least.message).toContain("no explanation");
+  });
+
+  it("has a code and a name of its own", () => {
+    const seen = cases.map(({ code, reason }) => refusal(code, status(code, reason))).map(({ name, code }) => `${name} ${code}`);
+    expect(seen).toContain("ConflictError API_CONFLICT");
+    expect(new Set(seen).size).toBe(12);
+  });
+});
+
+describe("the object in an answer", () => {
+  it("is whatever the JSON says, unknown fields included", () => {
+    expect(objectIn("get", '{"kind":"Pod","new":{"field":1}}')).toEqual({ kind: "Pod", new: { field: 1 } });
+  });
+
+  it("shows the beginning of what is not JSON, because it is usually a login page", () => {
+    expect(() => objectIn("get Pod x", "<html>Sign in</html>")).toThrow(/get Pod x: expected JSON.*<html>Sign in/);
+  });
+
+  it("says that there was nothing, if there was", () => {
+    expect(() => objectIn("get Pod x", " ")).toThrow(/found nothing/);
+  });
+
+  it("shows nothing of broken JSON, because it may be a Secret", () => {
+    const broken = '{"kind":"Secret","data":{"password":"aHVudGVyMg==';
+    const error = catching(() => objectIn("get Secret x", broken));
+    expect(error).toBeInstanceOf(errors.AnswerError);
+    expect(String(error) + String((error as Error).cause)).not.toContain("aHVudGVyMg");
+  });
+});
+
+it.each([
+  { header: "30", seconds: 30 },
+  { header: "0", seconds: 0 },
+  { header: "-1", seconds: undefined },
+  { header: "Wed, 21 Oct 2026 07:28:00 GMT", seconds: undefined },
+  { header: undefined, seconds: undefined },
+])("Retry-After $header is $seconds seconds", ({ header, seconds }) => {
+  expect(retryAfterOf(header === undefined ? {} : { "retry-after": header })).toBe(seconds);
+});
+
+function catching(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    return error;
+  }
+}
