@@ -3,6 +3,8 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import type * as Yaml from "yaml";
+import type * as Zod from "zod";
 import { ConfigError } from "../errors.ts";
 import {
   type ClusterInfo,
@@ -177,53 +179,68 @@ function base64Of(file: string, origin: string): string {
 
 // Reads and merges kubeconfig files as kubectl does. The first file that defines a cluster, user, context or the current context wins.
 // Files that do not exist are skipped. Paths in a file are relative to that file.
+//
+// A file is checked against the schema below before anything uses it. An error names the file and the field, never the value: a password
+// that YAML reads as a number is still a password.
 
-export interface ClusterEntry {
-  readonly server?: string;
-  readonly "tls-server-name"?: string;
-  readonly "insecure-skip-tls-verify"?: boolean;
-  readonly "certificate-authority"?: string;
-  readonly "certificate-authority-data"?: string;
-  readonly "proxy-url"?: string;
-  readonly "disable-compression"?: boolean;
-  readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[];
+/** Built on demand: in a pod there is no kubeconfig. Unknown fields are ignored, as in kubectl. */
+function kubeconfigSchema({ z }: typeof Zod) {
+  const text = z.string().optional();
+  const flag = z.boolean().optional();
+  const texts = z.array(z.string()).optional();
+  const exec = z.object({
+    apiVersion: text,
+    command: text,
+    args: texts,
+    env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+    interactiveMode: text,
+    provideClusterInfo: flag,
+    installHint: text,
+  });
+  const user = z.object({
+    "client-certificate": text,
+    "client-certificate-data": text,
+    "client-key": text,
+    "client-key-data": text,
+    token: text,
+    tokenFile: text,
+    username: text,
+    password: text,
+    as: text,
+    "as-uid": text,
+    "as-groups": texts,
+    "as-user-extra": z.record(z.string(), z.array(z.string())).optional(),
+    exec: exec.optional(),
+    "auth-provider": z.object({ name: text }).optional(),
+  });
+  const cluster = z.object({
+    server: text,
+    "tls-server-name": text,
+    "insecure-skip-tls-verify": flag,
+    "certificate-authority": text,
+    "certificate-authority-data": text,
+    "proxy-url": text,
+    "disable-compression": flag,
+    extensions: z.array(z.object({ name: text, extension: z.unknown() })).optional(),
+  });
+  const context = z.object({ cluster: text, user: text, namespace: text });
+  return z.object({
+    "current-context": text,
+    clusters: z.array(z.object({ name: text, cluster: cluster.optional() })).optional(),
+    users: z.array(z.object({ name: text, user: user.optional() })).optional(),
+    contexts: z.array(z.object({ name: text, context: context.optional() })).optional(),
+  });
 }
 
-export interface UserEntry {
-  readonly "client-certificate"?: string;
-  readonly "client-certificate-data"?: string;
-  readonly "client-key"?: string;
-  readonly "client-key-data"?: string;
-  readonly token?: string;
-  readonly tokenFile?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly as?: string;
-  readonly "as-uid"?: string;
-  readonly "as-groups"?: readonly string[];
-  readonly "as-user-extra"?: Readonly<Record<string, readonly string[]>>;
-  readonly exec?: ExecEntry;
-  readonly "auth-provider"?: { readonly name?: string };
-}
-
-export interface ExecEntry {
-  readonly apiVersion?: string;
-  readonly command?: string;
-  readonly args?: readonly string[] | null;
-  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
-  readonly interactiveMode?: string;
-  readonly provideClusterInfo?: boolean;
-  readonly installHint?: string;
-}
-
-interface ContextEntry {
-  readonly cluster?: string;
-  readonly user?: string;
-  readonly namespace?: string;
-}
+type KubeconfigFile = Zod.z.infer<ReturnType<typeof kubeconfigSchema>>;
+type Entry<List extends "clusters" | "users" | "contexts"> = NonNullable<KubeconfigFile[List]>[number];
+type ClusterEntry = NonNullable<Entry<"clusters">["cluster"]>;
+type UserEntry = NonNullable<Entry<"users">["user"]>;
+type ContextEntry = NonNullable<Entry<"contexts">["context"]>;
+type ExecEntry = NonNullable<UserEntry["exec"]>;
 
 /** An entry and the folder that its relative paths start from. */
-export interface Located<T> {
+interface Located<T> {
   readonly entry: T;
   readonly folder: string;
 }
@@ -243,24 +260,17 @@ export async function readKubeconfigs(paths: readonly string[]): Promise<Kubecon
   const found = await Promise.all(paths.map((path) => readOne(resolve(path))));
   const files = found.filter((file) => file !== undefined);
   return {
-    clusters: named(files, "clusters", "cluster"),
-    users: named(files, "users", "user"),
-    contexts: named(files, "contexts", "context"),
+    clusters: named(files, ({ clusters = [] }) => clusters.map(({ name, cluster = {} }) => ({ name, entry: cluster }))),
+    users: named(files, ({ users = [] }) => users.map(({ name, user = {} }) => ({ name, entry: user }))),
+    contexts: named(files, ({ contexts = [] }) => contexts.map(({ name, context = {} }) => ({ name, entry: context }))),
     currentContext: files.map(({ content }) => content["current-context"]).find((name) => name) || undefined,
     files: files.map(({ path }) => path),
   };
 }
 
-interface RawFile {
-  readonly "current-context"?: string;
-  readonly clusters?: readonly ({ readonly name?: string } & Record<string, unknown>)[] | null;
-  readonly users?: RawFile["clusters"];
-  readonly contexts?: RawFile["clusters"];
-}
-
 interface ReadFile {
   readonly path: string;
-  readonly content: RawFile;
+  readonly content: KubeconfigFile;
 }
 
 async function readOne(path: string): Promise<ReadFile | undefined> {
@@ -274,30 +284,51 @@ async function readOne(path: string): Promise<ReadFile | undefined> {
   return { path, content: await parse(path, text) };
 }
 
-async function parse(path: string, text: string): Promise<RawFile> {
-  // Loaded only when needed: in a pod there is no kubeconfig.
-  const { parse: parseYaml } = await import("yaml");
-  let content: unknown;
-  try {
-    content = parseYaml(text);
-  } catch (error) {
-    // The parser's message quotes the text, which may contain secrets, so report only the line number.
-    const [at] = (error as { linePos?: readonly { readonly line: number }[] }).linePos ?? [];
-    throw new ConfigError(`kubeconfig ${path}: expected YAML or JSON, found something else${at ? ` in line ${at.line}` : ""}`);
-  }
-  if (content === null || content === undefined) return {}; // an empty file is a kubeconfig without entries
-  if (typeof content !== "object" || Array.isArray(content)) {
-    throw new ConfigError(`kubeconfig ${path}: expected a mapping with clusters, users and contexts, found ${typeof content}`);
-  }
-  return content;
+async function parse(path: string, text: string): Promise<KubeconfigFile> {
+  const [yaml, zod] = await Promise.all([import("yaml"), import("zod")]);
+  const content = contentOf(path, text, yaml);
+  const { data, error } = kubeconfigSchema(zod).safeParse(content);
+  if (error === undefined) return data;
+  const [{ path: at, message } = { path: [], message: "" }] = error.issues;
+  throw new ConfigError(
+    `kubeconfig ${path}: ${fieldAt(at)}: ${message} → text that looks like a number or a boolean needs quotes`,
+  );
 }
 
-function named<T>(files: readonly ReadFile[], list: "clusters" | "users" | "contexts", field: string): Map<string, Located<T>> {
+/** The parser's errors and warnings quote the text, which may contain secrets, so this reports only the line number. */
+function contentOf(path: string, text: string, { parseDocument }: typeof Yaml): unknown {
+  let where = "";
+  try {
+    const document = parseDocument(text, { logLevel: "silent" });
+    // A warning means that a value is not what the file says: `password: !x secret` would be read without its tag.
+    const [problem] = [...document.errors, ...document.warnings];
+    // JSON has neither cycles nor other types. A field that is null is absent, as in kubectl.
+    if (problem === undefined) return JSON.parse(JSON.stringify(document.toJS(), (_, value) => value ?? undefined) ?? "{}");
+    const remedy = problem.code === "TAG_RESOLVE_FAILED" ? " → remove the tag" : "";
+    where = ` in line ${problem.linePos?.[0].line}${remedy}`;
+  } catch {
+    // too many aliases, one inside itself, or too many levels
+  }
+  throw new ConfigError(`kubeconfig ${path}: expected YAML or JSON, found something else${where}`);
+}
+
+/** `users[0].user.password`. A key of the file is shown, a value never is. */
+function fieldAt(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return "the file";
+  return path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
+    .join("")
+    .slice(1);
+}
+
+function named<T>(
+  files: readonly ReadFile[],
+  listed: (content: KubeconfigFile) => readonly { readonly name: string | undefined; readonly entry: T }[],
+): Map<string, Located<T>> {
   const result = new Map<string, Located<T>>();
   for (const { path, content } of files) {
-    for (const item of content[list] ?? []) {
-      if (item.name === undefined || result.has(item.name)) continue;
-      result.set(item.name, { entry: (item[field] ?? {}) as T, folder: dirname(path) });
+    for (const { name, entry } of listed(content)) {
+      if (name !== undefined && !result.has(name)) result.set(name, { entry, folder: dirname(path) });
     }
   }
   return result;

@@ -157,6 +157,8 @@ describe("a credential plugin", () => {
     for (const status of [
       { token: "two\nlines" },
       { token: 7 },
+      { clientCertificateData: 42, clientKeyData: {} },
+      { token: "t", expirationTimestamp: ["2026-01-01T00:00:00Z"] },
       { clientCertificateData: "nonsense", clientKeyData: "nonsense" },
     ]) {
       await print(status);

@@ -118,6 +118,8 @@ export function parseExecCredential(text: string, apiVersion: string, what: stri
   if (raw.kind !== "ExecCredential" || raw.apiVersion !== apiVersion) {
     throw new ConfigError(`${what}: expected an ExecCredential of ${apiVersion}, found ${raw.kind} of ${raw.apiVersion}`);
   }
+  const wrong = Object.entries(status ?? {}).find(([, value]) => typeof (value ?? "") !== "string");
+  if (wrong !== undefined) throw new ConfigError(`${what}: expected status.${wrong[0]} to be text, found ${typeof wrong[1]}`);
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = status ?? {};
   if (!token && !certificate && !key) throw new ConfigError(`${what}: expected a token or a client certificate, found neither`);
   const instead = token ? foundInsteadOfToken(token) : undefined;
