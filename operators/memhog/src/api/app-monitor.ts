@@ -34,7 +34,10 @@ export const AppMonitor = defineResource({
     // Bounds what one AppMonitor can take of our memory: every one of them is cached.
     selector: labelSelector({ maxLabels: 16, maxExpressions: 8, maxValues: 16 })
       .optional()
-      .describe("Selects pods by label. Defaults to every annotated pod in the namespace."),
+      .describe(
+        "Selects pods by label. Defaults to every annotated pod in the namespace. If several AppMonitors select a pod, the one whose " +
+          "selector has the most requirements (entries of matchLabels and matchExpressions) acts on it; if they have equally many, none does.",
+      ),
     metric: z
       .enum(["WorkingSet", "Usage"])
       .default("WorkingSet")
@@ -80,7 +83,7 @@ export const AppMonitor = defineResource({
       False: {
         Paused: "spec.paused is true; memhog changes nothing.",
         MetricsUnavailable: "Prometheus does not answer. Until it does, only OOM kills trigger a raise.",
-        AmbiguousMonitor: "Another AppMonitor selects the same pods; neither acts on them.",
+        AmbiguousMonitor: "An equally specific AppMonitor selects pods of the same apps; neither acts on them.",
       },
     },
     Degraded: {

@@ -36,6 +36,11 @@ describe("text output of explain", () => {
     ]);
   });
 
+  it("tells which AppMonitors are less specific than the one that acts", () => {
+    const text = explanationText(explanationOf(anApp({ outranked: ["default", "tier"] }), aPlan(), "memhog-1"));
+    expect(text).toContain("Monitored by AppMonitor johnny-cache (at 75 % × 2, Auto); more specific than default, tier");
+  });
+
   it("contains every input of the decision", () => {
     const text = explanationText(explanationOf(anApp(), aPlan({ verdicts: [raise] }), "memhog-1"));
     expect(text).toContain("memhog: raise to 600Mi — ThresholdCrossed");

@@ -79,6 +79,8 @@ export interface Explanation {
   readonly namespace: string;
   readonly app: string;
   readonly monitors: readonly Policy[];
+  /** AppMonitors with less specific selectors, which do not act on the pod. */
+  readonly outranked: readonly string[];
   readonly verdicts: readonly Verdict[];
   readonly underWay: readonly Intent[];
   readonly lastActions: readonly Action[];
@@ -87,13 +89,14 @@ export interface Explanation {
 }
 
 export function explanationOf(seen: ObservedApp, plan: Plan, podName: string): Explanation {
-  const { app, policies, metrics } = seen;
+  const { app, policies, outranked, metrics } = seen;
   const ofThisPod = ({ pod }: { readonly pod: { readonly name: string } }) => pod.name === podName;
   return {
     pod: podName,
     namespace: app.namespace,
     app: `${app.kind}/${app.name}`,
     monitors: policies,
+    outranked,
     verdicts: plan.verdicts.filter(ofThisPod),
     underWay: plan.record.intents.filter((intent) => ofThisPod(intent) || intent.method === "Template"),
     lastActions: plan.record.actions.filter((action) => ofThisPod(action) || action.method !== "InPlace").slice(-10),
@@ -107,7 +110,7 @@ export function explanationText(explanation: Explanation): string {
   const { pod, namespace, app, verdicts } = explanation;
   return [
     `Pod ${namespace}/${pod} of ${app}`,
-    `Monitored by ${monitorsText(explanation.monitors)}`,
+    `Monitored by ${monitorsText(explanation)}`,
     "",
     ...(verdicts.length === 0 ? [`hold — NotMonitored: ${holdReasons.NotMonitored}`] : verdicts.flatMap(answer)),
     ...(verdicts.length === 0 ? [] : ["", ...table([heads, ...verdicts.map(row)])]),
@@ -181,9 +184,10 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ["", `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-function monitorsText(policies: readonly Policy[]): string {
-  if (policies.length === 0) return "no AppMonitor";
-  return policies.map((policy) => `AppMonitor ${policy.name} (${policyText(policy)})`).join(" and ");
+function monitorsText({ monitors, outranked }: Explanation): string {
+  if (monitors.length === 0) return "no AppMonitor";
+  const rest = outranked.length === 0 ? "" : `; more specific than ${outranked.join(", ")}`;
+  return `${monitors.map((policy) => `AppMonitor ${policy.name} (${policyText(policy)})`).join(" and ")}${rest}`;
 }
 
 function policyText({ thresholdPercent, multiplier, strategy, paused }: Policy): string {

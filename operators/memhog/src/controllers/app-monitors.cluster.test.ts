@@ -79,16 +79,30 @@ describe("an AppMonitor", () => {
     await says(at, "johnny-cache", ({ status }) => status?.pods === 1);
   });
 
-  it("F2: reports AmbiguousMonitor while another AppMonitor selects the same pods", async () => {
+  it("leaves the pods of a more specific AppMonitor to it", async () => {
     await using at = await stage();
     await at.pod("a", { app: "a" });
+    await at.pod("b", { app: "b" });
     await at.monitor("all");
     await at.monitor("some", { selector: { matchLabels: { app: "a" } } });
-    await at.monitor("none", { selector: { matchLabels: { app: "z" } } });
-    for (const name of ["all", "some"]) await says(at, name, (found) => reason(found, "Ready") === "AmbiguousMonitor");
-    await says(at, "none", (found) => reason(found, "Ready") === "Watching");
+    const watching = ({ status }: AppMonitor) => findCondition(status?.conditions, "Ready")?.message;
+    await says(at, "some", (found) => watching(found) === "1 pods of 1 apps");
+    await says(at, "all", (found) => watching(found) === "1 pods of 1 apps; more specific AppMonitors act on 1 others");
     await at.client.delete(AppMonitor, { namespace: at.namespace, name: "some" });
-    await says(at, "all", (found) => reason(found, "Ready") === "Watching");
+    await says(at, "all", (found) => watching(found) === "2 pods of 2 apps");
+  });
+
+  it("F2: reports AmbiguousMonitor while an equally specific AppMonitor selects the same pods", async () => {
+    await using at = await stage();
+    await at.pod("a", { app: "a", tier: "front" });
+    await at.monitor("all");
+    await at.monitor("some", { selector: { matchLabels: { app: "a" } } });
+    await at.monitor("front", { selector: { matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }] } });
+    await at.monitor("none", { selector: { matchLabels: { app: "z" } } });
+    for (const name of ["front", "some"]) await says(at, name, (found) => reason(found, "Ready") === "AmbiguousMonitor");
+    for (const name of ["all", "none"]) await says(at, name, (found) => reason(found, "Ready") === "Watching");
+    await at.client.delete(AppMonitor, { namespace: at.namespace, name: "some" });
+    await says(at, "front", (found) => reason(found, "Ready") === "Watching");
   });
 
   it("M1: reports MetricsUnavailable while Prometheus does not respond", async () => {

@@ -11,6 +11,7 @@ const anApp = (app: string, different: Partial<MonitoredApp> = {}): MonitoredApp
 const seen = (different: Partial<ObservedMonitor> = {}): ObservedMonitor => ({
   paused: false,
   pods: 3,
+  outranked: 0,
   apps: [anApp("Deployment/web", { raises: 2 }), anApp("Pod/hungry", { raises: 1, oomKills: 1 })],
   others: [],
   metrics: { available: true },
@@ -35,7 +36,7 @@ describe("the status of an AppMonitor", () => {
       says: ["Ready=False Paused", well],
     },
     {
-      name: "F2: reports AmbiguousMonitor if another AppMonitor selects the same pods",
+      name: "F2: reports AmbiguousMonitor if an equally specific AppMonitor selects the same apps",
       given: seen({ others: ["b"], metrics: { available: false } }),
       says: ["Ready=False AmbiguousMonitor", well],
     },
@@ -55,6 +56,11 @@ describe("the status of an AppMonitor", () => {
       says: ["Ready=True Watching", "Degraded=True SuspectedLeak"],
     },
   ])("$name", ({ given, says }) => expect(reasonsOf(given)).toEqual(says));
+
+  it("reports how many of its pods a more specific AppMonitor acts on", () => {
+    expect(messageOf(seen({ outranked: 4 }), "Ready")).toBe("3 pods of 2 apps; more specific AppMonitors act on 4 others");
+    expect(messageOf(seen(), "Ready")).toBe("3 pods of 2 apps");
+  });
 
   it("names at most three degraded apps, in a stable order", () => {
     const apps = ["e", "b", "d", "a", "c"].map((name) => anApp(name, { reason: "CapReached" }));

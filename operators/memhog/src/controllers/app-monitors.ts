@@ -20,19 +20,11 @@ import type { Change } from "@memhog/runtime/cache";
 import { equals } from "@memhog/runtime/objects";
 import type { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
-import type { ObservedMetrics } from "../model/observed-app.ts";
+import type { AppName, ObservedMetrics } from "../model/observed-app.ts";
 import { holdReasons } from "../model/reasons.ts";
 import { appOf, appRef, appText } from "../observe/app-of.ts";
-import {
-  AppMemoryView,
-  AppMonitorView,
-  JobView,
-  monitorsByNamespace,
-  PodView,
-  ReplicaSetView,
-  watchedPods,
-} from "../observe/kinds.ts";
-import { selects } from "../observe/observe.ts";
+import { AppMemoryView, AppMonitorView, JobView, PodView, ReplicaSetView, watchedPods } from "../observe/kinds.ts";
+import { monitorsOf, type Ranking, selects } from "../observe/monitors.ts";
 
 export interface AppMonitorsOptions {
   /** Whether Prometheus is available. */
@@ -61,14 +53,11 @@ export function appMonitors({ metrics, ...options }: AppMonitorsOptions) {
     const { available, unavailableForMs, problem } = metrics();
     // Reporting MetricsUnavailable before the first query would be wrong, and would cost two writes.
     if (!available && unavailableForMs === undefined) return awaitChange("Prometheus has not been queried yet");
-    const pods = ctx.lookup(watchedPods, ref.namespace ?? "").filter((pod) => isMonitored(pod, monitor));
     await ctx.setStatus(
       monitor,
       monitorStatus({
         paused: monitor.spec.paused ?? false,
-        pods: pods.length,
-        apps: appsOf(pods, ctx),
-        others: othersFor(pods, monitor, ctx),
+        ...shareOf(monitor, ctx),
         metrics: { available, ...(problem !== undefined && { problem }) },
       }),
     );
@@ -101,29 +90,39 @@ function availabilityOf(metrics: () => ObservedMetrics): Source {
   };
 }
 
-function isMonitored({ metadata, facts: { watched, deleting } }: KeptPod, monitor: Stored<AppMonitor>): boolean {
+/** The pods that this AppMonitor acts on, by the rule of observe/monitors.ts. Others that act on the same apps make it ambiguous. */
+function shareOf(monitor: Stored<AppMonitor>, ctx: Ctx): Omit<ObservedMonitor, "paused" | "metrics"> {
+  const selected = ctx.lookup(watchedPods, monitor.metadata.namespace ?? "").filter((pod) => isSelected(pod, monitor));
+  const ranked = appsOf(selected, ctx).map(({ app, pods }) => ({ app, pods, ...monitorsOf(app, ctx) }));
+  const isOwn = ({ acting }: Ranking) => acting.some(({ metadata }) => metadata.uid === monitor.metadata.uid);
+  const own = ranked.filter(isOwn);
+  const names = own.flatMap(({ acting }) => acting.map(({ metadata }) => metadata.name));
+  const outranked = ranked.reduce((sum, app) => (isOwn(app) ? sum : sum + app.pods), 0);
+  return {
+    pods: selected.length - outranked,
+    outranked,
+    apps: own.map(({ app }) => countsOf(app, ctx)),
+    others: [...new Set(names)].filter((name) => name !== monitor.metadata.name),
+  };
+}
+
+function isSelected({ metadata, facts: { watched, deleting } }: KeptPod, monitor: Stored<AppMonitor>): boolean {
   return watched?.monitored === true && !deleting && selects(monitor, metadata.labels);
 }
 
-function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly MonitoredApp[] {
-  const apps = new Map(
-    pods.flatMap((pod) => {
-      const app = appOf(pod, ctx);
-      return app === undefined ? [] : [[appText(app), app] as const];
-    }),
-  );
-  return [...apps].map(([name, app]) => {
-    const { reason, raises = 0, oomKills = 0 } = ctx.get(AppMemoryView, appRef(app))?.status ?? {};
-    return { app: name, reason, raises, oomKills };
-  });
+/** The apps of these pods, and how many of the pods belong to each. */
+function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly { readonly app: AppName; readonly pods: number }[] {
+  const apps = new Map<string, { app: AppName; pods: number }>();
+  for (const pod of pods) {
+    const app = appOf(pod, ctx);
+    if (app !== undefined) apps.set(appText(app), { app, pods: (apps.get(appText(app))?.pods ?? 0) + 1 });
+  }
+  return [...apps.values()];
 }
 
-function othersFor(pods: readonly KeptPod[], { metadata }: Stored<AppMonitor>, ctx: Ctx): readonly string[] {
-  return ctx
-    .lookup(monitorsByNamespace, metadata.namespace ?? "")
-    .filter((other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined)
-    .filter((other) => pods.some((pod) => selects(other, pod.metadata.labels)))
-    .map((other) => other.metadata.name);
+function countsOf(app: AppName, ctx: Ctx): MonitoredApp {
+  const { reason, raises = 0, oomKills = 0 } = ctx.get(AppMemoryView, appRef(app))?.status ?? {};
+  return { app: appText(app), reason, raises, oomKills };
 }
 
 /** Any relevant change in a namespace enqueues all its AppMonitors. */
@@ -156,11 +155,13 @@ function hasNewSpec({ type, object, previous }: Change<AppMonitor>): boolean {
  */
 export interface ObservedMonitor {
   readonly paused: boolean;
-  /** Number of selected pods. */
+  /** Number of selected pods that it acts on. */
   readonly pods: number;
+  /** Number of selected pods that a more specific AppMonitor acts on. */
+  readonly outranked: number;
   /** The apps they belong to. */
   readonly apps: readonly MonitoredApp[];
-  /** The names of other AppMonitors that select some of the same pods. */
+  /** The names of other AppMonitors that act on the same apps. */
   readonly others: readonly string[];
   readonly metrics: Pick<ObservedMetrics, "available" | "problem">;
 }
@@ -194,10 +195,15 @@ const sum = (counts: readonly number[]) =>
     counts.reduce((all, count) => all + count, 0),
   );
 
-function readiness({ paused, pods, apps, others, metrics }: ObservedMonitor) {
+function readiness({ paused, pods, outranked, apps, others, metrics }: ObservedMonitor) {
   if (paused) return condition(AppMonitor, "Ready", "Paused", "spec.paused is true");
   if (others.length > 0)
-    return condition(AppMonitor, "Ready", "AmbiguousMonitor", `other AppMonitors select the same pods: ${enumerate(others)}`);
+    return condition(
+      AppMonitor,
+      "Ready",
+      "AmbiguousMonitor",
+      `equally specific AppMonitors select the same apps: ${enumerate(others)}`,
+    );
   if (!metrics.available)
     return condition(
       AppMonitor,
@@ -205,7 +211,8 @@ function readiness({ paused, pods, apps, others, metrics }: ObservedMonitor) {
       "MetricsUnavailable",
       (metrics.problem ?? "Prometheus does not respond").slice(0, 1000),
     );
-  return condition(AppMonitor, "Ready", "Watching", `${pods} pods of ${apps.length} apps`);
+  const rest = outranked === 0 ? "" : `; more specific AppMonitors act on ${outranked} others`;
+  return condition(AppMonitor, "Ready", "Watching", `${pods} pods of ${apps.length} apps${rest}`);
 }
 
 /** Most urgent first. */

@@ -135,7 +135,10 @@ function noMonitor({ seen }: Candidate): Hold {
 function ambiguousMonitor({ seen }: Candidate): Hold | undefined {
   if (seen.policies.length < 2) return undefined;
   const names = seen.policies.map(({ name }) => name).toSorted();
-  return hold("AmbiguousMonitor", `the AppMonitors ${names.join(" and ")} all select the pod; none of them acts on it`);
+  return hold(
+    "AmbiguousMonitor",
+    `the AppMonitors ${names.join(" and ")} are equally specific and select ${seen.app.name}; none of them acts on it`,
+  );
 }
 
 export function paused({ seen }: Candidate): Hold | undefined {

@@ -24,6 +24,7 @@ export function anApp(different: Partial<ObservedApp> = {}): ObservedApp {
     app: { kind: "Deployment", namespace: "demo", name: "memhog" },
     nowMs: now,
     policies: [aPolicy()],
+    outranked: [],
     record: aRecord(),
     pods: [anObservedPod()],
     template: aTemplate(),

@@ -16,8 +16,10 @@ export type AppKind = "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" 
 export interface ObservedApp {
   readonly app: AppName;
   readonly nowMs: number;
-  /** The AppMonitors that select pods of the app. With more than one, none acts. */
+  /** The most specific AppMonitors that select pods of the app (observe/monitors.ts). With more than one, none acts. */
   readonly policies: readonly Policy[];
+  /** The names of less specific AppMonitors that select pods of the app too, for people. */
+  readonly outranked: readonly string[];
   readonly record: AppRecord;
   readonly pods: readonly ObservedPod[];
   /** The pod template of the owner; undefined for bare pods, Jobs and owners of unknown kinds. */

@@ -14,7 +14,7 @@ export const holdReasons = {
   BelowThreshold: "usage is below memThresholdPercent of the limit and will not reach the limit soon",
   NotMonitored: 'the pod does not have the annotation app-monitor.kubedemo.com/monitor: "true"',
   NoMonitor: "no AppMonitor in the namespace selects the pod",
-  AmbiguousMonitor: "several AppMonitors select the pod; none of them acts on it",
+  AmbiguousMonitor: "several equally specific AppMonitors select the app; none of them acts on it",
   Paused: "the AppMonitor is paused",
   NoLimit: "the container has no memory limit to compare its usage with",
   NotRunning: "the container is not running",

@@ -133,12 +133,13 @@ describe("an observed app", () => {
     expect(seen?.pods[0]?.containers[0]?.samples[0]?.ageMs).toBe(1);
   });
 
-  it("F2: contains every AppMonitor that selects one of the pods, and no other", async () => {
+  it("F2: contains the most specific AppMonitor that selects one of the pods, and the names of the others", async () => {
     const mine = johnnyCache({ selector: { matchLabels: { app: "web" } } }, { name: "a-mine" });
     const theirs = johnnyCache({ selector: { matchLabels: { app: "db" } } }, { name: "theirs" });
     const going = johnnyCache({}, { name: "going", deletionTimestamp: "2026-01-01T00:00:00Z" });
     const seen = await seeing([set, web, replica("web-1-a"), johnnyCache(), mine, theirs, going]);
-    expect(seen?.policies.map(({ name }) => name)).toEqual(["a-mine", "johnny-cache"]);
+    expect(seen?.policies.map(({ name }) => name)).toEqual(["a-mine"]);
+    expect(seen?.outranked).toEqual(["johnny-cache"]);
   });
 
   it("T1: contains no pod, AppMonitor, quota, LimitRange or autoscaler of another namespace", async () => {

@@ -4,6 +4,7 @@
 //     kinds.ts                 the watched kinds, their views and indexes
 //     *-facts.ts               the values that the views keep of an object
 //     app-of.ts                pod → app → key
+//     monitors.ts              which AppMonitor acts on an app
 //     watches.ts               which change enqueues which app
 //     memory-poller.ts         the queries to Prometheus (prometheus/)
 //     pods.ts                  the pods of an app with their nodes and samples
@@ -14,11 +15,7 @@ import { type ObjectRef, Pod, type Stored } from "@memhog/runtime";
 import type { Discovery } from "@memhog/runtime/client";
 import type { Clock } from "@memhog/runtime/concurrency";
 import type { CacheReader } from "@memhog/runtime/controller";
-import type { LabelSelector } from "@memhog/runtime/kinds";
-import { matches } from "@memhog/runtime/objects";
-import type { AppMonitor } from "../api/app-monitor.ts";
 import { readRecord } from "../api/stored-record.ts";
-import { type Bytes, bytesOf } from "../model/bytes.ts";
 import type {
   AppName,
   ClusterAbilities,
@@ -26,7 +23,6 @@ import type {
   ObservedApp,
   ObservedPod,
   ObservedTemplate,
-  Policy,
 } from "../model/observed-app.ts";
 import { appMemoryName, appNamedBy, appOf, appText, parseApp } from "./app-of.ts";
 import {
@@ -36,7 +32,6 @@ import {
   DaemonSetView,
   DeploymentView,
   type Kept,
-  monitorsByNamespace,
   quotasByNamespace,
   ReplicaSetView,
   rangesByNamespace,
@@ -44,6 +39,7 @@ import {
   watchedPods,
 } from "./kinds.ts";
 import type { MemoryPoller } from "./memory-poller.ts";
+import { monitorsOf, policyOf } from "./monitors.ts";
 import type { TemplateFacts } from "./owner-facts.ts";
 import type { RaiseTimes } from "./pods.ts";
 import { type KeptPod, kubeletsResizeAfterOomKill, observedPod, podsOf, vpaOf } from "./pods.ts";
@@ -78,7 +74,8 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
   if (app === undefined) return undefined;
   const kept = podsOf(app, cached);
   if (kept.length === 0 && memory === undefined) return undefined;
-  const policies = policiesOf(app, kept, cached);
+  const { acting, outranked } = monitorsOf(app, cached, kept);
+  const policies = acting.map(policyOf);
   const metric = policies.length === 1 ? (policies[0]?.metric ?? "WorkingSet") : "WorkingSet";
   const tools = { cached, memory: deps.memory, metric, nodes: deps.nodes };
   const pods = kept.map((pod) => observedPod(pod, tools));
@@ -88,6 +85,7 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
     app,
     nowMs: ctx.clock.now(),
     policies,
+    outranked: outranked.map(({ metadata }) => metadata.name),
     record,
     pods,
     template: templateOf(app, pods, cached),
@@ -118,11 +116,6 @@ function appBehind(ref: ObjectRef, cached: Cached): AppName | undefined {
   return apps.find((app) => app !== undefined && appMemoryName(app) === ref.name);
 }
 
-function policiesOf({ namespace }: AppName, pods: readonly KeptPod[], cached: Cached) {
-  const labels = pods.flatMap(({ metadata, facts }) => (facts.watched === undefined ? [] : [metadata.labels]));
-  return policiesFor(cached.lookup(monitorsByNamespace, namespace), labels);
-}
-
 function limitsOf({ namespace }: AppName, cached: Cached): NamespaceLimits {
   const ranges = cached.lookup(rangesByNamespace, namespace);
   const quotas = cached.lookup(quotasByNamespace, namespace);
@@ -138,52 +131,6 @@ function otherAutoscalerOf(app: AppName, pods: readonly KeptPod[], cached: Cache
   if (vpa !== undefined) return { name: vpa, kind: "VPA" };
   const [hpa] = cached.lookup(autoscalersByTarget, `${app.namespace}/${appText(app)}`);
   return hpa && { name: `HorizontalPodAutoscaler/${hpa.metadata.name}`, kind: "HPA" };
-}
-
-type Labels = Readonly<Record<string, string>> | undefined;
-
-/** The policies of all AppMonitors that select at least one of these pods, sorted by name. */
-export function policiesFor(monitors: Iterable<Stored<AppMonitor>>, pods: readonly Labels[]): readonly Policy[] {
-  return [...monitors]
-    .filter((monitor) => monitor.metadata.deletionTimestamp === undefined && pods.some((labels) => selects(monitor, labels)))
-    .map(policyOf)
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** No selector selects all pods of the namespace. A malformed selector selects none. */
-export function selects({ spec }: AppMonitor, labels: Labels): boolean {
-  try {
-    return spec.selector === undefined || matches(spec.selector as LabelSelector, labels);
-  } catch {
-    return false;
-  }
-}
-
-export function policyOf({ metadata, spec }: Stored<AppMonitor>): Policy {
-  return {
-    name: metadata.name,
-    uid: metadata.uid,
-    generation: metadata.generation ?? 0,
-    thresholdPercent: spec.memThresholdPercent,
-    multiplier: spec.memMultiplier,
-    strategy: spec.strategy ?? "Auto",
-    metric: spec.metric ?? "WorkingSet",
-    maxMemory: capIn(spec.maxMemory),
-    cooldownMs: (spec.cooldownSeconds ?? 60) * 1000,
-    lookaheadMs: (spec.lookaheadSeconds ?? 60) * 1000,
-    maxRaisesPerHour: spec.maxRaisesPerHour ?? 6,
-    paused: spec.paused ?? false,
-  };
-}
-
-/** The CRD rejects malformed quantities. If one is stored anyway, it fails safe: nothing is raised. */
-function capIn(quantity: string | number | undefined): Bytes | undefined {
-  if (quantity === undefined) return undefined;
-  try {
-    return bytesOf(quantity);
-  } catch {
-    return 0 as Bytes;
-  }
 }
 
 /** Undefined for bare pods, Jobs (whose template is immutable), unknown owners, and owners that are gone. */

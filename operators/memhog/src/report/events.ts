@@ -179,7 +179,7 @@ export const eventReasons = {
   LeakSuspected: "a pod was raised too often; memhog stopped raising it",
   RaisesIneffective: "a container was OOM-killed repeatedly despite raises; memhog stopped raising it",
   Contested: "another writer reverted raises twice; memhog stopped raising the app",
-  AmbiguousMonitor: "several AppMonitors select the pod, so none of them acts",
+  AmbiguousMonitor: "several equally specific AppMonitors select the app, so none of them acts",
   CapReached: "a container needs more memory than a cap allows",
   ManagedByAutoscaler: "another autoscaler manages the memory of the app",
   InPlaceImpossible: "the strategy is InPlace, but the pod cannot be resized in place",

@@ -101,6 +101,16 @@ describe("F2: another writer", () => {
     expect((await w.memory("deployment-web"))?.status).toMatchObject({ reason: "Contested", phase: "Stopped" });
   });
 
+  it("F2: an AppMonitor for one app overrides the default of the namespace", async () => {
+    await using w = await world();
+    await w.monitor();
+    await w.monitor({ memMultiplier: 3, selector: { matchLabels: { app: "hungry" } } }, { name: "for-hungry" });
+    await w.pod("hungry", { labels: { app: "hungry" } });
+    w.start();
+    await w.pass(minutes(2));
+    expect(await sizes(w)).toEqual(["768Mi/1152Mi"]);
+  });
+
   it("F2: two AppMonitors that select one pod both report it and do not act until one is deleted", async () => {
     await using w = await world();
     await w.monitor();
