@@ -68,7 +68,7 @@ export function memhogControllers(
   const { prometheus, intervalMs = 15_000, nodes = true, onPass, dashboardBindAddress = "0", onDashboard } = options;
   const { dashboardAllowedHosts: allowedHosts = [] } = options;
   const { clock } = environment;
-  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs() });
+  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs(), unseenPods: () => memory.unseenPods() });
   const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: metrics.polled });
   const raises = new RaiseTimes(clock);
   const history = new History();
@@ -98,6 +98,6 @@ export function memhogControllers(
     },
     (ref, ctx) => reconcile(ref, ctx, deps),
   );
-  const controllers = [apps, appMonitors({ metrics: () => memory.metrics() })];
+  const controllers = [apps, appMonitors({ memory })];
   return { controllers, metrics: metrics.own, runnables: listening ? [dashboard] : [] };
 }

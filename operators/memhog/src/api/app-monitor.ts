@@ -84,10 +84,13 @@ export const AppMonitor = defineResource({
         Paused: "spec.paused is true; memhog changes nothing.",
         MetricsUnavailable: "Prometheus does not answer. Until it does, only OOM kills trigger a raise.",
         AmbiguousMonitor: "An equally specific AppMonitor selects pods of the same apps; neither acts on them.",
+        NoPods: "No annotated pod in the namespace matches the selector.",
+        NoSamples: "Prometheus answers, but has no samples of any selected pod. Only OOM kills trigger a raise.",
       },
     },
     Degraded: {
       True: {
+        NoSamples: "Prometheus answers, but has no samples of some selected pods. Only OOM kills trigger a raise of these.",
         SuspectedLeak: "An app was raised too often; memhog stopped raising it.",
         RaisesIneffective: "An app kept being OOM-killed after several raises; memhog stopped raising it.",
         Contested: "Another client keeps reverting the memory of an app; memhog stopped raising it.",
@@ -105,7 +108,7 @@ export const AppMonitor = defineResource({
     { name: "Pods", path: ".status.pods" },
     { name: "Raises", path: ".status.raises" },
     { name: "Status", condition: "Ready", show: "reason" },
-    { name: "Degraded", condition: "Degraded", show: "reason", priority: 1 },
+    { name: "Degraded", condition: "Degraded", show: "reason" },
   ],
 });
 export type AppMonitor = ObjectOf<typeof AppMonitor>;

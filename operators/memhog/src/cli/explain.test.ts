@@ -26,7 +26,7 @@ const raise = aVerdict({
 
 describe("text output of explain", () => {
   it("begins with the pod, its app and its AppMonitor, followed by the decision", () => {
-    const text = explanationText(explanationOf(anApp(), aPlan(), "memhog-1"));
+    const text = explanationText(explanationOf(anApp(), aPlan(), { pod: "memhog-1" }));
     expect(text.split("\n").slice(0, 5)).toEqual([
       "Pod demo/memhog-1 of Deployment/memhog",
       "Monitored by AppMonitor johnny-cache (at 75 % × 2, Auto)",
@@ -37,12 +37,12 @@ describe("text output of explain", () => {
   });
 
   it("tells which AppMonitors are less specific than the one that acts", () => {
-    const text = explanationText(explanationOf(anApp({ outranked: ["default", "tier"] }), aPlan(), "memhog-1"));
+    const text = explanationText(explanationOf(anApp({ outranked: ["default", "tier"] }), aPlan(), { pod: "memhog-1" }));
     expect(text).toContain("Monitored by AppMonitor johnny-cache (at 75 % × 2, Auto); more specific than default, tier");
   });
 
   it("contains every input of the decision", () => {
-    const text = explanationText(explanationOf(anApp(), aPlan({ verdicts: [raise] }), "memhog-1"));
+    const text = explanationText(explanationOf(anApp(), aPlan({ verdicts: [raise] }), { pod: "memhog-1" }));
     expect(text).toContain("memhog: raise to 600Mi — ThresholdCrossed");
     expect(text).toMatch(/^memhog +raise +ThresholdCrossed +290Mi +2s +384Mi +288Mi +2Mi\/s +47s +12s +0$/m);
     expect(text).toContain("memhog: limit at most 600Mi by maxMemory");
@@ -50,7 +50,7 @@ describe("text output of explain", () => {
 
   it("contains intents with their wait reasons and the last actions", () => {
     const record = aRecord({ intents: [anIntent({ waiting: { reason: "NoRoomForRequest" } })], actions: [anAction()] });
-    const text = explanationText(explanationOf(anApp(), aPlan({ record }), "memhog-1"));
+    const text = explanationText(explanationOf(anApp(), aPlan({ record }), { pod: "memhog-1" }));
     expect(text).toMatch(
       /Under way:\n {2}\S+ {2}ThresholdCrossed {2}InPlace {2}memhog 384Mi → 768Mi {2}attempt 1, waiting: NoRoomForRequest: the limits/,
     );
@@ -59,16 +59,25 @@ describe("text output of explain", () => {
 
   it("reports that Prometheus is unavailable and that no AppMonitor selects the pod", () => {
     const seen = anApp({ policies: [], metrics: { available: false, freshForMs: 1, problem: "connection refused" } });
-    const text = explanationText(explanationOf(seen, aPlan(), "memhog-1"));
+    const text = explanationText(explanationOf(seen, aPlan(), { pod: "memhog-1" }));
     expect(text).toContain("Monitored by no AppMonitor");
     expect(text).toContain("Prometheus: connection refused");
   });
+});
+
+it("M6: explain shows the query if Prometheus answers without samples of the pod", () => {
+  const query = { query: 'container_memory_working_set_bytes{namespace="demo"}[120s]', series: 7, samples: 0 };
+  const blind = aVerdict({ decision: { kind: "hold", reason: "NoSample", detail: "no sample" } });
+  const text = explanationText(explanationOf(anApp(), aPlan({ verdicts: [blind] }), { pod: "memhog-1", query }));
+  expect(text).toContain("no samples of memhog in memhog-1. The response has 7 series");
+  expect(text).toContain(query.query);
+  expect(explanationText(explanationOf(anApp(), aPlan(), { pod: "memhog-1", query }))).not.toContain(query.query);
 });
 
 it("explain omits other pods of the app", () => {
   const otherPod = { name: "memhog-2", uid: "pod-2" };
   const record = aRecord({ intents: [anIntent({ pod: otherPod })], actions: [anAction({ pod: otherPod }), anAction()] });
   const plan = aPlan({ record, verdicts: [aVerdict(), aVerdict({ pod: otherPod })] });
-  const { verdicts, underWay, lastActions } = explanationOf(anApp({ pods: [anObservedPod()] }), plan, "memhog-1");
+  const { verdicts, underWay, lastActions } = explanationOf(anApp({ pods: [anObservedPod()] }), plan, { pod: "memhog-1" });
   expect([verdicts.length, underWay.length, lastActions.length]).toEqual([1, 0, 1]);
 });

@@ -10,7 +10,7 @@ import type { Action, Intent, Plan, Verdict } from "../model/plan.ts";
 import { holdReasons, raiseReasons, waitReasons } from "../model/reasons.ts";
 import { appOf, appRef } from "../observe/app-of.ts";
 import { AppMemoryView, PodView } from "../observe/kinds.ts";
-import { MemoryPoller } from "../observe/memory-poller.ts";
+import { type LastQuery, MemoryPoller } from "../observe/memory-poller.ts";
 import { observe } from "../observe/observe.ts";
 import { RaiseTimes } from "../observe/pods.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
@@ -52,7 +52,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
       if (!asked) return done(); // from the initial list: there are no samples yet
       const seen = await observe(ref, ctx, deps);
       if (seen?.pods.some(({ name }) => name === pod) && seen.app.namespace === namespace)
-        resolve(explanationOf(seen, decide(seen), pod));
+        resolve(explanationOf(seen, decide(seen), { pod, query: memory.lastQuery() }));
       return done();
     },
   );
@@ -85,10 +85,18 @@ export interface Explanation {
   readonly underWay: readonly Intent[];
   readonly lastActions: readonly Action[];
   readonly metrics: ObservedApp["metrics"];
+  /** The query to Prometheus and what it returned, for all pods. Undefined if Prometheus did not answer. */
+  readonly query: LastQuery | undefined;
   readonly summary: Plan["summary"];
 }
 
-export function explanationOf(seen: ObservedApp, plan: Plan, podName: string): Explanation {
+export interface Explained {
+  /** The name of the pod. */
+  readonly pod: string;
+  readonly query?: LastQuery | undefined;
+}
+
+export function explanationOf(seen: ObservedApp, plan: Plan, { pod: podName, query }: Explained): Explanation {
   const { app, policies, outranked, metrics } = seen;
   const ofThisPod = ({ pod }: { readonly pod: { readonly name: string } }) => pod.name === podName;
   return {
@@ -101,6 +109,7 @@ export function explanationOf(seen: ObservedApp, plan: Plan, podName: string): E
     underWay: plan.record.intents.filter((intent) => ofThisPod(intent) || intent.method === "Template"),
     lastActions: plan.record.actions.filter((action) => ofThisPod(action) || action.method !== "InPlace").slice(-10),
     metrics,
+    query,
     summary: plan.summary,
   };
 }
@@ -118,7 +127,21 @@ export function explanationText(explanation: Explanation): string {
     ...section("Under way", explanation.underWay.map(intentLine)),
     ...section("Last actions", explanation.lastActions.map(actionLine)),
     ...(explanation.metrics.available ? [] : ["", `Prometheus: ${explanation.metrics.problem ?? "no response"}`]),
+    ...noSamples(explanation),
   ].join("\n");
+}
+
+/** A response without this pod looks like any other response, so the query is printed: people can run it themselves. */
+function noSamples({ pod, verdicts, query }: Explanation): readonly string[] {
+  const without = verdicts.filter(({ decision }) => decision.reason === "NoSample").map(({ container }) => container);
+  if (query === undefined || without.length === 0) return [];
+  return [
+    "",
+    `Prometheus answers, but has no samples of ${without.join(", ")} in ${pod}. The response has ${query.series} series; ${query.samples} samples are of monitored pods.`,
+    "  A new pod has samples after one or two scrapes. Otherwise check that cAdvisor on its node is scraped, the tenant",
+    "  in --prometheus-header, and --prometheus-matcher. The query:",
+    `  ${query.query}`,
+  ];
 }
 
 const heads = [

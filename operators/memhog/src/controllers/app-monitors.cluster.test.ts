@@ -6,6 +6,7 @@ import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { monitorAnnotation } from "../api/names.ts";
 import type { ObservedMetrics } from "../model/observed-app.ts";
+import type { Visibility } from "../observe/memory-poller.ts";
 import { appMonitors } from "./app-monitors.ts";
 
 async function stage() {
@@ -13,8 +14,17 @@ async function stage() {
   await cluster.apply(crdOf(AppMonitor), crdOf(AppMemory));
   const client = await cluster.client();
   const namespace = cluster.defaultNamespace;
-  const prometheus = { metrics: { available: true, freshForMs: 60_000 } as ObservedMetrics };
-  const controllers = [appMonitors({ metrics: () => prometheus.metrics, resyncMs: 200 })];
+  const prometheus = {
+    metrics: { available: true, freshForMs: 60_000 } as ObservedMetrics,
+    visibility: "seen" as Visibility,
+    revision: 0,
+  };
+  const memory = {
+    metrics: () => prometheus.metrics,
+    visibility: () => prometheus.visibility,
+    unseenRevision: () => prometheus.revision,
+  };
+  const controllers = [appMonitors({ memory, resyncMs: 200 })];
   const running = await startOperator({
     name: "memhog-operator",
     controllers,
@@ -100,13 +110,15 @@ describe("an AppMonitor", () => {
     await at.monitor("front", { selector: { matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }] } });
     await at.monitor("none", { selector: { matchLabels: { app: "z" } } });
     for (const name of ["front", "some"]) await says(at, name, (found) => reason(found, "Ready") === "AmbiguousMonitor");
-    for (const name of ["all", "none"]) await says(at, name, (found) => reason(found, "Ready") === "Watching");
+    await says(at, "all", (found) => reason(found, "Ready") === "Watching");
+    await says(at, "none", (found) => reason(found, "Ready") === "NoPods");
     await at.client.delete(AppMonitor, { namespace: at.namespace, name: "some" });
     await says(at, "front", (found) => reason(found, "Ready") === "Watching");
   });
 
   it("M1: reports MetricsUnavailable while Prometheus does not respond", async () => {
     await using at = await stage();
+    await at.pod("a", { app: "a" });
     await at.monitor("johnny-cache");
     await says(at, "johnny-cache", (found) => reason(found, "Ready") === "Watching");
     at.prometheus.metrics = { available: false, unavailableForMs: 1, problem: "connection refused", freshForMs: 60_000 };
@@ -114,6 +126,34 @@ describe("an AppMonitor", () => {
     expect(findCondition(without.status?.conditions, "Ready")?.message).toContain("connection refused");
     at.prometheus.metrics = { available: true, freshForMs: 60_000 };
     await says(at, "johnny-cache", (found) => reason(found, "Ready") === "Watching");
+  });
+
+  it("reports NoPods until a pod matches its selector", async () => {
+    await using at = await stage();
+    await at.pod("a", { app: "a" });
+    await at.monitor("johnny-cache", { selector: { matchLabels: { app: "b" } } });
+    await says(at, "johnny-cache", (found) => reason(found, "Ready") === "NoPods");
+    await at.pod("b", { app: "b" });
+    await says(at, "johnny-cache", (found) => reason(found, "Ready") === "Watching");
+  });
+
+  it("M6: reports NoSamples while Prometheus has no samples of its pods", async () => {
+    await using at = await stage();
+    await at.pod("a", { app: "a" });
+    await at.monitor("johnny-cache");
+    await says(at, "johnny-cache", (found) => reason(found, "Ready") === "Watching");
+    Object.assign(at.prometheus, { visibility: "unseen", revision: 1 });
+    await says(
+      at,
+      "johnny-cache",
+      (found) => reason(found, "Degraded") === "NoSamples" && reason(found, "Ready") === "NoSamples",
+    );
+    Object.assign(at.prometheus, { visibility: "seen", revision: 2 });
+    await says(
+      at,
+      "johnny-cache",
+      (found) => reason(found, "Degraded") === "AsExpected" && reason(found, "Ready") === "Watching",
+    );
   });
 
   it("E1: writes nothing in a steady state", async () => {

@@ -12,6 +12,9 @@ const seen = (different: Partial<ObservedMonitor> = {}): ObservedMonitor => ({
   paused: false,
   pods: 3,
   outranked: 0,
+  annotated: 3,
+  unseen: [],
+  unseenBefore: {},
   apps: [anApp("Deployment/web", { raises: 2 }), anApp("Pod/hungry", { raises: 1, oomKills: 1 })],
   others: [],
   metrics: { available: true },
@@ -51,6 +54,26 @@ describe("the status of an AppMonitor", () => {
       says: ["Ready=True Watching", well],
     },
     {
+      name: "reports NoPods if it selects none",
+      given: seen({ pods: 0, apps: [] }),
+      says: ["Ready=False NoPods", well],
+    },
+    {
+      name: "M6: is neither Ready nor well if Prometheus has no samples of any pod",
+      given: seen({ unseen: ["a", "b", "c"] }),
+      says: ["Ready=False NoSamples", "Degraded=True NoSamples"],
+    },
+    {
+      name: "M6: is Degraded if Prometheus has no samples of some pods",
+      given: seen({ unseen: ["b"] }),
+      says: ["Ready=True Watching", "Degraded=True NoSamples"],
+    },
+    {
+      name: "M6: keeps NoSamples while memhog finds out after a restart",
+      given: seen({ unseenBefore: { Ready: "as before", Degraded: "as before" } }),
+      says: ["Ready=False NoSamples", "Degraded=True NoSamples"],
+    },
+    {
       name: "reports a stopped app before one that reached a cap",
       given: seen({ apps: [anApp("a", { reason: "CapReached" }), anApp("b", { reason: "SuspectedLeak" })] }),
       says: ["Ready=True Watching", "Degraded=True SuspectedLeak"],
@@ -60,6 +83,19 @@ describe("the status of an AppMonitor", () => {
   it("reports how many of its pods a more specific AppMonitor acts on", () => {
     expect(messageOf(seen({ outranked: 4 }), "Ready")).toBe("3 pods of 2 apps; more specific AppMonitors act on 4 others");
     expect(messageOf(seen(), "Ready")).toBe("3 pods of 2 apps");
+  });
+
+  it("says why it selects no pod", () => {
+    const none = seen({ pods: 0, apps: [] });
+    expect(messageOf(none, "Ready")).toBe("spec.selector matches none of the 3 annotated pods in the namespace");
+    expect(messageOf({ ...none, annotated: 0 }, "Ready")).toContain('annotation app-monitor.kubedemo.com/monitor: "true"');
+  });
+
+  it("M6: names the pods without samples and what to check", () => {
+    const message = messageOf(seen({ unseen: ["c", "a"] }), "Degraded");
+    expect(message).toMatch(
+      /no samples of 2 of 3 running pods: a, c\. Check .*cAdvisor.*--prometheus-header.*--prometheus-matcher/,
+    );
   });
 
   it("names at most three degraded apps, in a stable order", () => {

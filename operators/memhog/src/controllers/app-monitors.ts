@@ -20,15 +20,17 @@ import type { Change } from "@memhog/runtime/cache";
 import { equals } from "@memhog/runtime/objects";
 import type { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
+import { monitorAnnotation } from "../api/names.ts";
 import type { AppName, ObservedMetrics } from "../model/observed-app.ts";
 import { holdReasons } from "../model/reasons.ts";
 import { appOf, appRef, appText } from "../observe/app-of.ts";
 import { AppMemoryView, AppMonitorView, JobView, PodView, ReplicaSetView, watchedPods } from "../observe/kinds.ts";
+import type { MemoryPoller } from "../observe/memory-poller.ts";
 import { monitorsOf, type Ranking, selects } from "../observe/monitors.ts";
 
 export interface AppMonitorsOptions {
-  /** Whether Prometheus is available. */
-  readonly metrics: () => ObservedMetrics;
+  /** Whether Prometheus is available, and of which pods it has samples. */
+  readonly memory: Pick<MemoryPoller, "metrics" | "visibility" | "unseenRevision">;
   /** See ControllerOptions. */
   readonly resyncMs?: number;
 }
@@ -46,18 +48,18 @@ const definition = defineController(AppMonitorView, {
 type Ctx = typeof definition.Context;
 type KeptPod = Stored<ObjectOf<typeof PodView>>;
 
-export function appMonitors({ metrics, ...options }: AppMonitorsOptions) {
+export function appMonitors({ memory, ...options }: AppMonitorsOptions) {
   const reconcile = async (ref: ObjectRef, ctx: Ctx): Promise<Outcome> => {
     const monitor = ctx.get(AppMonitorView, ref);
     if (monitor === undefined) return done();
-    const { available, unavailableForMs, problem } = metrics();
+    const { available, unavailableForMs, problem } = memory.metrics();
     // Reporting MetricsUnavailable before the first query would be wrong, and would cost two writes.
     if (!available && unavailableForMs === undefined) return awaitChange("Prometheus has not been queried yet");
     await ctx.setStatus(
       monitor,
       monitorStatus({
         paused: monitor.spec.paused ?? false,
-        ...shareOf(monitor, ctx),
+        ...shareOf(monitor, ctx, memory),
         metrics: { available, ...(problem !== undefined && { problem }) },
       }),
     );
@@ -66,58 +68,89 @@ export function appMonitors({ metrics, ...options }: AppMonitorsOptions) {
   return definition.reconcile(reconcile, {
     // Status changes are ignored: two leaders that see different samples would otherwise trigger each other forever (L1).
     predicate: hasNewSpec,
-    sources: [availabilityOf(metrics)],
+    sources: [changesOf(memory)],
     ...options,
   });
 }
 
-/** Enqueues every AppMonitor when Prometheus becomes available or unavailable. */
-function availabilityOf(metrics: () => ObservedMetrics): Source {
+/** Enqueues every AppMonitor when Prometheus becomes available or unavailable, and after each response that lacks some pods. */
+function changesOf(memory: AppMonitorsOptions["memory"]): Source {
   const state = () => {
-    const { available, unavailableForMs } = metrics();
-    return available ? "available" : unavailableForMs === undefined ? "unknown" : "unavailable";
+    const { available, unavailableForMs } = memory.metrics();
+    const word = available ? "available" : unavailableForMs === undefined ? "unknown" : "unavailable";
+    return { word, revision: memory.unseenRevision() };
   };
   return {
     name: "metrics",
     run: async ({ enqueue, cached, environment, signal }) => {
       // Starts from "unknown" because a reconcile may have seen that state before this loop started.
-      for (let before = "unknown"; !signal.aborted; before = state()) {
+      for (let before = { word: "unknown", revision: 0 }; !signal.aborted; before = state()) {
         await environment.clock.sleep(seconds(1), signal).catch(() => {});
-        if (state() !== before)
-          for (const monitor of cached.list(AppMonitorView)) enqueue(refOf(monitor), `Prometheus is ${state()}`);
+        if (!equals(state(), before))
+          for (const monitor of cached.list(AppMonitorView)) enqueue(refOf(monitor), `Prometheus is ${state().word}`);
       }
     },
   };
 }
 
 /** The pods that this AppMonitor acts on, by the rule of observe/monitors.ts. Others that act on the same apps make it ambiguous. */
-function shareOf(monitor: Stored<AppMonitor>, ctx: Ctx): Omit<ObservedMonitor, "paused" | "metrics"> {
-  const selected = ctx.lookup(watchedPods, monitor.metadata.namespace ?? "").filter((pod) => isSelected(pod, monitor));
+function shareOf(
+  monitor: Stored<AppMonitor>,
+  ctx: Ctx,
+  memory: AppMonitorsOptions["memory"],
+): Omit<ObservedMonitor, "paused" | "metrics"> {
+  const annotated = ctx.lookup(watchedPods, monitor.metadata.namespace ?? "").filter(isLive);
+  const selected = annotated.filter(({ metadata }) => selects(monitor, metadata.labels));
   const ranked = appsOf(selected, ctx).map(({ app, pods }) => ({ app, pods, ...monitorsOf(app, ctx) }));
   const isOwn = ({ acting }: Ranking) => acting.some(({ metadata }) => metadata.uid === monitor.metadata.uid);
   const own = ranked.filter(isOwn);
   const names = own.flatMap(({ acting }) => acting.map(({ metadata }) => metadata.name));
-  const outranked = ranked.reduce((sum, app) => (isOwn(app) ? sum : sum + app.pods), 0);
+  const outranked = ranked.reduce((sum, app) => (isOwn(app) ? sum : sum + app.pods.length), 0);
   return {
     pods: selected.length - outranked,
     outranked,
+    annotated: annotated.length,
+    ...unseenAmong(
+      own.flatMap(({ pods }) => pods),
+      monitor,
+      memory,
+    ),
     apps: own.map(({ app }) => countsOf(app, ctx)),
     others: [...new Set(names)].filter((name) => name !== monitor.metadata.name),
   };
 }
 
-function isSelected({ metadata, facts: { watched, deleting } }: KeptPod, monitor: Stored<AppMonitor>): boolean {
-  return watched?.monitored === true && !deleting && selects(monitor, metadata.labels);
+function isLive({ facts: { watched, deleting } }: KeptPod): boolean {
+  return watched?.monitored === true && !deleting;
 }
 
-/** The apps of these pods, and how many of the pods belong to each. */
-function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly { readonly app: AppName; readonly pods: number }[] {
-  const apps = new Map<string, { app: AppName; pods: number }>();
-  for (const pod of pods) {
+/** After a restart of memhog it takes the grace period to find out again; until then the condition stays as it is. */
+function unseenAmong(
+  pods: readonly KeptPod[],
+  { spec, status }: Stored<AppMonitor>,
+  memory: AppMonitorsOptions["memory"],
+): Pick<ObservedMonitor, "unseen" | "unseenBefore"> {
+  const found = pods.map(({ metadata }) => ({
+    pod: metadata.name,
+    is: memory.visibility(spec.metric ?? "WorkingSet", metadata.uid),
+  }));
+  const before = status?.conditions?.filter(({ reason }) => reason === "NoSamples") ?? [];
+  const messages = Object.fromEntries(before.map(({ type, message }) => [type, message]));
+  const undecided = found.some(({ is }) => is === "new") && !found.some(({ is }) => is === "unseen");
+  return {
+    unseen: found.filter(({ is }) => is === "unseen").map(({ pod }) => pod),
+    unseenBefore: undecided ? messages : {},
+  };
+}
+
+/** The apps of these pods, each with its pods. */
+function appsOf(pods: readonly KeptPod[], ctx: Ctx): readonly { readonly app: AppName; readonly pods: readonly KeptPod[] }[] {
+  const found = pods.flatMap((pod) => {
     const app = appOf(pod, ctx);
-    if (app !== undefined) apps.set(appText(app), { app, pods: (apps.get(appText(app))?.pods ?? 0) + 1 });
-  }
-  return [...apps.values()];
+    return app === undefined ? [] : [{ app, pod }];
+  });
+  const byApp = Map.groupBy(found, ({ app }) => appText(app));
+  return [...byApp.values()].flatMap((of) => of.slice(0, 1).map(({ app }) => ({ app, pods: of.map(({ pod }) => pod) })));
 }
 
 function countsOf(app: AppName, ctx: Ctx): MonitoredApp {
@@ -159,6 +192,12 @@ export interface ObservedMonitor {
   readonly pods: number;
   /** Number of selected pods that a more specific AppMonitor acts on. */
   readonly outranked: number;
+  /** Number of annotated pods in the namespace, selected or not. */
+  readonly annotated: number;
+  /** Names of selected pods that run and have no samples. */
+  readonly unseen: readonly string[];
+  /** The messages of the present NoSamples conditions, while it is not known yet whether they still hold. */
+  readonly unseenBefore: { readonly Ready?: string; readonly Degraded?: string };
   /** The apps they belong to. */
   readonly apps: readonly MonitoredApp[];
   /** The names of other AppMonitors that act on the same apps. */
@@ -184,7 +223,7 @@ export function monitorStatus(seen: ObservedMonitor): Status {
     apps: apps.length,
     raises: sum(apps.map(({ raises }) => raises)),
     oomKills: sum(apps.map(({ oomKills }) => oomKills)),
-    conditions: [readiness(seen), degradation(apps)],
+    conditions: [readiness(seen), degradation(seen)],
   };
 }
 
@@ -195,7 +234,8 @@ const sum = (counts: readonly number[]) =>
     counts.reduce((all, count) => all + count, 0),
   );
 
-function readiness({ paused, pods, outranked, apps, others, metrics }: ObservedMonitor) {
+function readiness(seen: ObservedMonitor) {
+  const { paused, pods, outranked, apps, others, metrics, unseen, unseenBefore } = seen;
   if (paused) return condition(AppMonitor, "Ready", "Paused", "spec.paused is true");
   if (others.length > 0)
     return condition(
@@ -211,14 +251,34 @@ function readiness({ paused, pods, outranked, apps, others, metrics }: ObservedM
       "MetricsUnavailable",
       (metrics.problem ?? "Prometheus does not respond").slice(0, 1000),
     );
+  if (pods + outranked === 0) return condition(AppMonitor, "Ready", "NoPods", whyNoPods(seen));
+  const blind = unseen.length > 0 && unseen.length === pods ? noSamplesText(seen) : unseenBefore.Ready;
+  if (blind !== undefined) return condition(AppMonitor, "Ready", "NoSamples", blind);
   const rest = outranked === 0 ? "" : `; more specific AppMonitors act on ${outranked} others`;
   return condition(AppMonitor, "Ready", "Watching", `${pods} pods of ${apps.length} apps${rest}`);
+}
+
+function whyNoPods({ annotated }: ObservedMonitor): string {
+  if (annotated === 0) return `no pod in the namespace has the annotation ${monitorAnnotation}: "true"`;
+  return `spec.selector matches none of the ${annotated} annotated pods in the namespace`;
+}
+
+/** What to check is in the order of how often it is the cause. */
+function noSamplesText({ unseen, pods }: ObservedMonitor): string {
+  return (
+    `Prometheus answers, but has no samples of ${unseen.length} of ${pods} running pods: ${enumerate(unseen)}. ` +
+    "Check that it scrapes cAdvisor on their nodes, the tenant in --prometheus-header, and --prometheus-matcher; " +
+    "memhog-operator explain POD shows the query"
+  );
 }
 
 /** Most urgent first. */
 const troubles = ["SuspectedLeak", "RaisesIneffective", "Contested", "CapReached", "ManagedByAutoscaler", "Refused"] as const;
 
-function degradation(apps: readonly MonitoredApp[]) {
+function degradation(seen: ObservedMonitor) {
+  const { apps, unseen, unseenBefore } = seen;
+  const blind = unseen.length > 0 ? noSamplesText(seen) : unseenBefore.Degraded;
+  if (blind !== undefined) return condition(AppMonitor, "Degraded", "NoSamples", blind);
   const trouble = troubles.find((one) => apps.some(({ reason }) => reason === one));
   if (trouble === undefined) return condition(AppMonitor, "Degraded", "AsExpected", "no app is blocked");
   const those = apps.filter(({ reason }) => reason === trouble).map(({ app }) => app);

@@ -38,6 +38,17 @@ const alerts: readonly Alert[] = [
     },
   },
   {
+    alert: "MemhogNoSamples",
+    expr: "sum by (namespace) (memhog_pods_without_samples) > 0",
+    for: "5m",
+    labels: { severity: "critical" },
+    annotations: {
+      summary: "Prometheus has no memory samples of {{ $value }} monitored pods in namespace {{ $labels.namespace }}.",
+      description:
+        "memhog raises them only after an OOM kill. kubectl get appmonitors -A shows NoSamples; check that Prometheus scrapes cAdvisor on their nodes, the tenant in --prometheus-header, and --prometheus-matcher.",
+    },
+  },
+  {
     alert: "MemhogOutOfMemoryKills",
     expr: "increase(memhog_oom_kills_total[15m]) > 0",
     labels: { severity: "warning" },

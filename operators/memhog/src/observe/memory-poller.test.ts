@@ -121,6 +121,30 @@ describe("memory poller", () => {
     expect(run.reports[0]?.outcome).toBe("partial");
   });
 
+  it("M6: a running pod is unseen after a grace period without samples, and seen again with its first sample", async () => {
+    const running = hungry({ uid: "uid-web" });
+    const empty = Array.from({ length: 60 }, () => matrix());
+    await using run = polling([...empty, some], [running]);
+    await run.clock.advance(0);
+    expect(run.poller.visibility("WorkingSet", "uid-web")).toBe("new");
+    await run.clock.advance(179_000);
+    expect([run.poller.visibility("WorkingSet", "uid-web"), run.poller.unseenPods().size]).toEqual(["new", 0]);
+    await run.clock.advance(2_000);
+    expect(run.poller.visibility("WorkingSet", "uid-web")).toBe("unseen");
+    expect([...run.poller.unseenPods()]).toEqual([["shop", 1]]);
+    expect(run.poller.lastQuery()).toMatchObject({ series: 0, samples: 0 });
+    await run.clock.advance(200_000);
+    expect([run.poller.visibility("WorkingSet", "uid-web"), run.poller.unseenPods().size]).toEqual(["seen", 0]);
+  });
+
+  it("M6: a pod that does not run, or is not monitored, is never unseen", async () => {
+    const off = hungry({ name: "off", uid: "uid-off", annotations: { [monitorAnnotation]: "false" } });
+    const waiting = { ...hungry({ name: "new", uid: "uid-new" }), status: { phase: "Pending" as const } };
+    await using run = polling([matrix()], [off, waiting]);
+    await run.clock.advance(300_000);
+    expect(["uid-off", "uid-new"].map((uid) => run.poller.visibility("WorkingSet", uid))).toEqual(["seen", "seen"]);
+  });
+
   it("T1: drops series of other namespaces, of pods without the annotation, and of unknown pods", async () => {
     const answer = matrix(
       { labels: { namespace: "bank" }, points: [[10, 9]] },

@@ -9,7 +9,8 @@ import type { CacheReader, SourceContext } from "@memhog/runtime/controller";
 import type { Metric, ObservedMetrics } from "../model/observed-app.ts";
 import { appOf, appRef } from "./app-of.ts";
 import { AppMonitorView, PodView } from "./kinds.ts";
-import { ask, type MemoryQuery, nextQuery, type QueryHistory, type QueryResult } from "./prometheus/query.ts";
+import type { KeptPod } from "./pods.ts";
+import { ask, type MemoryQuery, nextQuery, promQl, type QueryHistory, type QueryResult } from "./prometheus/query.ts";
 import type { ContainerKey, Found, Life, SampleStore } from "./prometheus/samples.ts";
 import type { PrometheusTransport } from "./prometheus/transport.ts";
 import { PrometheusError, type PrometheusErrorCode } from "./prometheus/transport.ts";
@@ -36,9 +37,14 @@ export interface QueryReport {
 /** Older samples are ignored. With a scrape interval of one minute and a kubelet that measures every 15 s, samples are still fresh. */
 const freshForMs = 90_000;
 const leastIntervalMs = 5_000;
+/** A new pod has samples after this time, even if targets are discovered slowly and scraped once per minute. */
+export const graceMs = 180_000;
 /** While Prometheus is unavailable, the interval is multiplied by at most this factor. */
 const maxBackoffFactor = 4;
 const jitter = 0.1;
+
+/** Whether Prometheus returns samples of a running pod. "new": not yet, and for less than the grace period. */
+export type Visibility = "seen" | "new" | "unseen";
 
 export class MemoryPoller {
   readonly source: Source = { name: "memory", run: (context) => this.#run(context) };
@@ -52,6 +58,10 @@ export class MemoryPoller {
   #failures = 0;
   #worked: QueryHistory["worked"];
   #empty = 0;
+  /** The running pods that the last response has no samples of, by metric and pod UID. */
+  #unseen: ReadonlyMap<string, Unseen> = new Map();
+  #unseenRevision = 0;
+  #lastQuery: LastQuery | undefined;
 
   constructor({ transport, intervalMs = 15_000, timeoutMs = 10_000, onQuery }: MemoryPollerOptions) {
     this.#options = { transport, intervalMs: Math.max(leastIntervalMs, intervalMs), timeoutMs, ...(onQuery && { onQuery }) };
@@ -60,7 +70,7 @@ export class MemoryPoller {
   /** Whether Prometheus is available, and the error if it is not. */
   metrics(): ObservedMetrics {
     if (this.#failing !== undefined) {
-      const unavailableForMs = (this.#clock?.monotonic() ?? 0) - this.#failing.since;
+      const unavailableForMs = this.#now() - this.#failing.since;
       return { available: false, unavailableForMs, problem: this.#failing.problem, freshForMs };
     }
     if (this.#samples === undefined) return { available: false, problem: "Prometheus has not been queried yet", freshForMs };
@@ -77,6 +87,34 @@ export class MemoryPoller {
     return this.#samples?.newestAgeMs;
   }
 
+  /**
+   * A response without samples of our pods is a valid response: the wrong tenant, a label matcher that matches nothing, or cAdvisor is
+   * not scraped. Nothing else would tell that memhog is blind (M6).
+   */
+  visibility(metric: Metric, uid: string): Visibility {
+    const unseen = this.#unseen.get(unseenKey(metric, uid));
+    if (unseen === undefined) return "seen";
+    return this.#now() - unseen.since >= graceMs ? "unseen" : "new";
+  }
+
+  /** Changes when `visibility` may have changed. */
+  unseenRevision(): number {
+    return this.#unseenRevision;
+  }
+
+  /** The number of unseen pods by namespace. */
+  unseenPods(): ReadonlyMap<string, number> {
+    const now = this.#now();
+    const unseen = [...this.#unseen.values()].filter(({ since }) => now - since >= graceMs);
+    const byNamespace = Map.groupBy(unseen, ({ namespace }) => namespace);
+    return new Map([...byNamespace].map(([namespace, pods]) => [namespace, new Set(pods.map(({ uid }) => uid)).size]));
+  }
+
+  /** The last query and what it returned, for `explain`. */
+  lastQuery(): LastQuery | undefined {
+    return this.#lastQuery;
+  }
+
   /** Queries once. The source does this in a loop; `explain` calls it directly. */
   async poll({ cached, environment, signal }: Pick<SourceContext, "cached" | "environment" | "signal">): Promise<void> {
     const { clock } = environment;
@@ -88,6 +126,8 @@ export class MemoryPoller {
     try {
       const result = await ask(query, { transport, clock, timeoutMs, signal, isWanted: wantedIn(cached) });
       this.#answered(result, query, scope.pods > 0);
+      this.#lastQuery = { query: promQl(query), series: result.series, samples: result.samples.size };
+      this.#lookFor(cached, scope.wantsUsage ? ["WorkingSet", "Usage"] : ["WorkingSet"]);
       this.#reportQuery(result.warnings.length > 0 ? "partial" : "answered", clock.monotonic() - began, result);
     } catch (error) {
       if (signal.aborted) throw error;
@@ -125,6 +165,36 @@ export class MemoryPoller {
     this.#empty = series > 0 || !hasPods ? 0 : this.#empty + 1;
   }
 
+  /** Pods stay unseen during an outage: it says nothing about them. */
+  #lookFor(cached: CacheReader, metrics: readonly Metric[]): void {
+    const before = this.#unseen;
+    const since = this.#now();
+    const expected = cached.list(PodView).filter(({ facts }) => facts.watched?.monitored === true && !facts.deleting);
+    const unseen = metrics.flatMap((metric) =>
+      expected.filter((pod) => this.#isUnseen(metric, pod)).map((pod) => [metric, pod] as const),
+    );
+    this.#unseen = new Map(
+      unseen.map(([metric, { metadata }]) => {
+        const key = unseenKey(metric, metadata.uid);
+        return [key, before.get(key) ?? { since, uid: metadata.uid, namespace: metadata.namespace ?? "" }];
+      }),
+    );
+    if (before.size > 0 || unseen.length > 0) this.#unseenRevision += 1;
+  }
+
+  /** A container that does not run has no samples. */
+  #isUnseen(metric: Metric, { metadata: { namespace = "", name: pod }, facts: { watched } }: KeptPod): boolean {
+    const running = watched?.containers.filter(({ life }) => life !== undefined) ?? [];
+    const seen = running.some(
+      ({ name, life }) => this.samplesOf(metric, { namespace, pod, container: name }, life).samples.length > 0,
+    );
+    return running.length > 0 && !seen;
+  }
+
+  #now(): number {
+    return this.#clock?.monotonic() ?? 0;
+  }
+
   #failed(error: unknown, clock: Clock): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#failing = { since: this.#failing?.since ?? clock.monotonic(), problem };
@@ -135,6 +205,22 @@ export class MemoryPoller {
     this.#options.onQuery?.({ outcome, durationMs, series: result?.series ?? 0, samples: result?.samples.size ?? 0 });
   }
 }
+
+export interface LastQuery {
+  /** As PromQL. */
+  readonly query: string;
+  readonly series: number;
+  readonly samples: number;
+}
+
+interface Unseen {
+  readonly uid: string;
+  readonly namespace: string;
+  /** Of the first response without samples of the pod, on the monotonic clock. */
+  readonly since: number;
+}
+
+const unseenKey = (metric: Metric, uid: string) => `${metric}/${uid}`;
 
 /** The namespaces and metrics to query. */
 function queryScope(cached: CacheReader): Pick<QueryHistory, "namespaces" | "wantsUsage"> & { readonly pods: number } {

@@ -9,11 +9,12 @@ import { memhogMetrics } from "./metrics.ts";
 function counting() {
   const clock = manualClock();
   const age = { ms: undefined as number | undefined };
-  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => age.ms });
+  const unseen = new Map<string, number>();
+  const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => age.ms, unseenPods: () => unseen });
   const { registry } = operator({ name: "test", controllers: [], metrics: metrics.own }).metrics;
   const lines = async () =>
     (await registry.metrics()).split("\n").filter((line) => /^memhog_/.test(line) && !/_bucket/.test(line));
-  return { clock, age, metrics, lines };
+  return { clock, age, unseen, metrics, lines };
 }
 const intent = anIntent();
 const settled = (outcome: "Applied" | "Refused"): Plan => aPlan({ settled: [{ intent, outcome }] });
@@ -32,6 +33,17 @@ describe("metrics", () => {
         'memhog_commands_total{command="resize",outcome="refused"} 1',
       ]),
     );
+  });
+
+  it("M6: count pods without samples by namespace, in at most 101 series", async () => {
+    const { unseen, lines } = counting();
+    for (let shop = 100; shop < 300; shop += 1) unseen.set(`shop-${shop}`, 2);
+    const series = (await lines()).filter((line) => line.startsWith("memhog_pods_without_samples"));
+    expect(series).toHaveLength(101);
+    expect(series[0]).toBe('memhog_pods_without_samples{namespace="shop-100"} 2');
+    expect(series.at(-1)).toBe('memhog_pods_without_samples{namespace=""} 200');
+    unseen.clear();
+    expect((await lines()).filter((line) => line.startsWith("memhog_pods_without_samples"))).toEqual([]);
   });
 
   it("contain query outcomes and the age of the newest sample, which is NaN without a sample", async () => {

@@ -30,10 +30,12 @@ export interface MetricsOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Milliseconds since the newest sample was measured; undefined if there is none. Called on every scrape. */
   readonly newestSampleAgeMs: () => number | undefined;
+  /** The number of running pods without samples by namespace. Called on every scrape. */
+  readonly unseenPods: () => ReadonlyMap<string, number>;
 }
 
-export function memhogMetrics({ clock, newestSampleAgeMs }: MetricsOptions): MemhogMetrics {
-  const all = definitions(newestSampleAgeMs);
+export function memhogMetrics({ clock, ...sources }: MetricsOptions): MemhogMetrics {
+  const all = definitions(sources);
   const delays = sampleToApplied(clock, (seconds) => all.sampleToApplied.observe(seconds));
   return {
     own: Object.values(all),
@@ -55,7 +57,9 @@ export function memhogMetrics({ clock, newestSampleAgeMs }: MetricsOptions): Mem
   };
 }
 
-function definitions(newestSampleAgeMs: () => number | undefined) {
+const mostNamespaces = 100;
+
+function definitions({ newestSampleAgeMs, unseenPods }: Omit<MetricsOptions, "clock">) {
   const registers: [] = []; // the operator registers them
   const counter = (name: string, help: string, ...labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
@@ -72,6 +76,16 @@ function definitions(newestSampleAgeMs: () => number | undefined) {
       },
     }),
     samples: new Gauge({ name: "memhog_samples", help: "Number of memory samples in the last Prometheus response.", registers }),
+    unseen: new Gauge({
+      name: "memhog_pods_without_samples",
+      help: "Number of monitored pods that run and have no samples although Prometheus answers, by namespace.",
+      labelNames: ["namespace"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [namespace, count] of boundedNamespaces(unseenPods())) this.set({ namespace }, count);
+      },
+    }),
     queries: counter("memhog_prometheus_queries_total", "Number of Prometheus queries, by outcome.", "outcome"),
     querySeconds: histogram("memhog_prometheus_query_seconds", "Duration of Prometheus queries.", [0.01, 0.05, 0.2, 1, 5, 10]),
     decisions: counter("memhog_decisions_total", "Number of decisions about containers.", "decision", "reason"),
@@ -85,6 +99,13 @@ function definitions(newestSampleAgeMs: () => number | undefined) {
       [1, 2, 5, 10, 15, 20, 30, 60, 120, 300],
     ),
   };
+}
+
+/** One series per namespace; beyond a maximum, the rest is added up under an empty name. */
+function boundedNamespaces(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const all = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const rest = all.slice(mostNamespaces).reduce((sum, [, count]) => sum + count, 0);
+  return new Map([...all.slice(0, mostNamespaces), ...(rest > 0 ? [["", rest] as const] : [])]);
 }
 
 /**

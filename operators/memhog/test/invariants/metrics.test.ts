@@ -60,6 +60,48 @@ describe("M2: missing data is not zero, and invalid values are ignored", () => {
   });
 });
 
+describe("M6: a response that says nothing about our pods", () => {
+  const conditionsOf = async (w: World) => {
+    const { status } = await w.client.get(AppMonitor, { namespace: home, name: "johnny-cache" });
+    return status?.conditions?.map(({ type, status: is, reason }) => `${type}=${is}/${reason}`);
+  };
+  const blind = ["Ready=False/NoSamples", "Degraded=True/NoSamples"];
+  const well = ["Ready=True/Watching", "Degraded=False/AsExpected"];
+
+  it("is reported after a grace period, stays reported after a restart, and costs no writes", async () => {
+    await using w = await world();
+    w.cluster.prometheus.faults.tamper = corruptSamples.missing({});
+    await w.monitor();
+    await w.pod("hungry", { memory: little });
+    const first = w.start();
+    await w.pass(minutes(2));
+    expect(await conditionsOf(w)).toEqual(well);
+    await w.pass(minutes(2));
+    expect(await conditionsOf(w)).toEqual(blind);
+    await first.stop();
+    w.start({ name: "memhog-2" });
+    await w.pass(minutes(1));
+    const writes = w.heard.length;
+    expect(await conditionsOf(w)).toEqual(blind);
+    await w.pass(minutes(10));
+    expect([await conditionsOf(w), w.heard.length]).toEqual([blind, writes]);
+    w.cluster.prometheus.faults.tamper = undefined;
+    await w.pass(minutes(1));
+    expect(await conditionsOf(w)).toEqual(well);
+  });
+
+  it("is no alarm while pods start", async () => {
+    await using w = await world({ scrapeMs: 60_000 });
+    await w.monitor();
+    w.start();
+    for (let pod = 0; pod < 5; pod += 1) {
+      await w.pod(`hungry-${pod}`, { memory: little });
+      await w.pass(70_000);
+      expect(await conditionsOf(w)).toEqual(well);
+    }
+  });
+});
+
 describe("M3, M4: duplicate and foreign series", () => {
   it("M3: two series of one container are not added", async () => {
     const { did, in: end } = await spoiled({ tamper: corruptSamples.twice((truth) => truth, { container: "main" }) }, "200Mi");
