@@ -27,7 +27,7 @@ export const AppMonitor = defineResource({
       .enum(["Auto", "InPlace", "Redeploy", "Recommend"])
       .default("Auto")
       .describe(
-        "How a pod gets more memory. Auto resizes it in place where the cluster and the pod allow it, and redeploys it otherwise. " +
+        "How a pod gets more memory. Auto resizes it in place if the cluster supports that, and redeploys it otherwise. " +
           "InPlace only resizes in place. Redeploy only replaces pods: the replacement is Ready before the original is removed. " +
           "Recommend changes nothing and reports what would be done.",
       ),

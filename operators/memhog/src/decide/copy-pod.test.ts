@@ -83,6 +83,23 @@ describe("step by step", () => {
   });
 });
 
+describe("D6: two copies must not run at the same time", () => {
+  it.each(["WritesVolume", "RunsOnce"] as const)("%s: held, and resized in place where that is possible", (copyRisk) => {
+    const pods = [original({ copyRisk })];
+    const { commands, verdicts, summary } = decide(world(pods, { record: aRecord() }));
+    expect(commands).toEqual([]);
+    expect(verdicts).toMatchObject([{ decision: { reason: "CopyUnsafe", wanted: { limit: mib(768) } } }]);
+    expect(summary).toMatchObject({ phase: "Waiting", reason: "CopyUnsafe" });
+    expect(decide(world(pods, { record: aRecord(), policies: [aPolicy()] })).commands).toMatchObject([{ do: "resize" }]);
+  });
+
+  it("an intent to copy such a pod, stored by an earlier version or forged, is abandoned", () => {
+    const { copyUid: _, ...unmade } = { ...intent, atMs: now - 1_000 };
+    const seen = world([original({ copyRisk: "WritesVolume" })], { record: aRecord({ intents: [unmade] }) });
+    expect(decide(seen)).toMatchObject({ settled: [{ outcome: "Abandoned" }], commands: [] });
+  });
+});
+
 describe("the end", () => {
   it.each([
     { name: "the copy is Ready and alone: Applied", pods: [copy()], outcome: "Applied" },

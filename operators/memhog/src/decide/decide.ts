@@ -139,7 +139,8 @@ function requeueDelayMs(
 const order: readonly (readonly [Phase, readonly Reason[]])[] = [
   ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesIneffective", "SuspectedLeak"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
-  ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "InPlaceImpossible", "OwnerNotEditable"]],
+  ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
+  ["Waiting", ["InPlaceImpossible", "OwnerNotEditable"]],
   [
     "Waiting",
     [

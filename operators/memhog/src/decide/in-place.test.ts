@@ -166,11 +166,10 @@ describe("D4: what is infeasible", () => {
   it.each([
     { name: "said by the kubelet", world: byKubelet },
     { name: "said by the API server", world: byServer },
-  ])("falls back to the template under Auto: $name", ({ world }) => {
+  ])("is reported under Auto, which leaves templates alone: $name", ({ world }) => {
     const { settled, record, commands } = decide(world);
     expect(settled).toMatchObject([{ outcome: "Infeasible" }]);
-    expect(record.intents).toMatchObject([{ method: "Template", changes: [{ to: { limit: mib(768), request: mib(512) } }] }]);
-    expect(commands).toMatchObject([{ do: "patchTemplate" }]);
+    expect([record.intents, commands]).toEqual([[], []]);
   });
 
   it("falls back to a copy of a bare pod", () => {
@@ -179,7 +178,7 @@ describe("D4: what is infeasible", () => {
   });
 
   it("stays open, and says so, while something else is under way", () => {
-    const { record, verdicts } = decide({ ...byKubelet, underWayElsewhere: elsewhere(10) });
+    const { record, verdicts } = decide({ ...asBarePod(byKubelet), underWayElsewhere: elsewhere(10) });
     expect(record.intents).toMatchObject([{ method: "InPlace", waiting: { reason: "ResizeInfeasible" } }]);
     expect(verdicts).toMatchObject([{ decision: { reason: "Busy" } }]);
   });

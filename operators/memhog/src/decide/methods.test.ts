@@ -93,6 +93,40 @@ describe("D3: how much at a time", () => {
   });
 });
 
+describe("Auto leaves templates alone where pods can be resized", () => {
+  const oomKill = { restart: 0, atMs: now - 20_000, stillDown: true };
+  const before137 = { inPlace: true, resizeAfterOomKill: false };
+  const down = pods(1, { running: false, samples: [], oomKill }, { ready: false });
+
+  it.each(["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"] as const)(
+    "a killed container of a %s waits until it runs again, and is then resized",
+    (kind) => {
+      const app = { kind, namespace: "demo", name: "memhog" };
+      const waiting = decide(anApp({ app, pods: down, cluster: before137 }));
+      expect(waiting.commands).toEqual([]);
+      expect(waiting.verdicts).toMatchObject([{ decision: { reason: "NotRunning", wanted: { limit: mib(768) } } }]);
+      const running = pods(1, { samples: [], restarts: 1, oomKill: { ...oomKill, stillDown: false } });
+      const next = decide(anApp({ app, pods: running, cluster: before137, record: waiting.record }));
+      expect(next.commands).toMatchObject([{ do: "resize" }]);
+      expect(next.record.oomKills).toBe(1);
+    },
+  );
+
+  it.each([
+    { name: "a Windows pod", pod: { notResizable: "a Windows pod" } },
+    { name: "a spec that can never fit on the node", pod: { resize: { state: "infeasible" } as const } },
+  ])("$name is reported", ({ pod }) => {
+    const { commands, verdicts } = decide(anApp({ pods: pods(1, {}, pod) }));
+    expect(commands).toEqual([]);
+    expect(verdicts).toMatchObject([{ decision: { reason: "InPlaceImpossible" } }]);
+  });
+
+  it("Redeploy patches the template at once", () => {
+    const policies = [aPolicy({ strategy: "Redeploy" })];
+    expect(decide(anApp({ pods: down, cluster: before137, policies })).commands).toMatchObject([{ do: "patchTemplate" }]);
+  });
+});
+
 describe("D3: the circuit breaker", () => {
   const failed: Partial<Action> = { method: "Template", outcome: "NotReady", pod: { name: "x", uid: "x" } };
   const actions = (...ago: readonly number[]) => ago.map((ms) => anAction({ ...failed, atMs: now - ms }));

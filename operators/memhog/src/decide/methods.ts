@@ -1,20 +1,31 @@
 // How and when a raise may begin: the method by which a pod gets more memory, then the limits on concurrency and retries.
 //
 //   strategy    in place possible   not possible: Pod    Deployment … CronJob   Job, Other
-//   Auto        InPlace             CopyPod              Template               hold OwnerNotEditable
+//   Auto        InPlace             CopyPod              Template (1)           hold OwnerNotEditable
 //   InPlace     InPlace             hold InPlaceImpossible (NotRunning if it may run again)
 //   Redeploy    –                   CopyPod              Template               hold OwnerNotEditable
 //   Recommend   hold RecommendOnly, always
 //
-// Template is held as WouldCauseDowntime if its rollout would remove every Ready pod first (redeploy.ts). Next to an HPA on memory
+// (1) Only in clusters that do not serve pods/resize. In all others Auto leaves templates alone, as InPlace does, so that a tool that
+// applies them from a repository finds no difference (docs/decisions/0007-auto-leaves-templates-alone.md).
+//
+// CopyPod is held as CopyUnsafe if two copies must not run at the same time. Template is held as WouldCauseDowntime if its rollout would remove every Ready pod first (redeploy.ts). Next to an HPA on memory
 // utilization, only limits are raised in place, and nothing is redeployed: a larger request would make it remove replicas (F1).
-import { containerOf, hasEnded, live, type ObservedApp, type ObservedPod, resizesInPlace } from "../model/observed-app.ts";
+import {
+  containerOf,
+  hasEnded,
+  live,
+  type ObservedApp,
+  type ObservedPod,
+  type Policy,
+  resizesInPlace,
+} from "../model/observed-app.ts";
 import type { Action, AppRecord, Change, Intent, Method } from "../model/plan.ts";
 import type { HoldReason } from "../model/reasons.ts";
 import { type Hold, hold } from "./facts.ts";
 import type { PodRaise } from "./intents.ts";
 import { isFrozen, minutes, policyInCharge, since } from "./progress.ts";
-import { causesDowntime, toAvoidDowntime } from "./redeploy.ts";
+import { causesDowntime, copyRisks, toAvoidDowntime } from "./redeploy.ts";
 
 type MethodChoice = { readonly method: Method } | { readonly hold: Hold };
 
@@ -25,7 +36,9 @@ export function methodFor(seen: ObservedApp, record: AppRecord, { pod, changes, 
   const obstacle = policy.strategy === "Redeploy" ? "the strategy is Redeploy" : inPlaceObstacle(seen, record, pod, changes);
   if (obstacle === undefined) return inPlace(seen, pod);
   // No pod is replaced only because other pods of the app needed more.
-  if (policy.strategy === "InPlace" || reason === "LearnedBefore") return stuck(pod, changes, obstacle);
+  if (policy.strategy === "InPlace" || reason === "LearnedBefore" || leavesTemplate(seen, policy)) {
+    return stuck(pod, changes, obstacle);
+  }
   return redeploy(seen, pod, obstacle);
 }
 
@@ -63,6 +76,9 @@ function provedInfeasible(action: Action, pod: ObservedPod, changes: readonly Ch
   );
 }
 
+const leavesTemplate = ({ app, cluster }: ObservedApp, { strategy }: Policy): boolean =>
+  strategy === "Auto" && cluster.inPlace && !["Pod", "Job", "Other"].includes(app.kind);
+
 function stuck(pod: ObservedPod, changes: readonly Change[], obstacle: string): MethodChoice {
   const waits = !hasEnded(pod) && changes.some(({ container }) => containerOf(pod, container)?.running === false);
   return waits ? no("NotRunning", "it can be resized in place when it runs again") : no("InPlaceImpossible", obstacle);
@@ -75,7 +91,8 @@ function redeploy(seen: ObservedApp, pod: ObservedPod, obstacle: string): Method
   if (kind === "Job" || kind === "Other") return no("OwnerNotEditable", obstacle);
   if (kind !== "Pod") return byTemplate(seen, obstacle);
   // A bare pod that has ended is not run again.
-  return hasEnded(pod) ? no("NotRunning", "the pod has ended") : { method: "CopyPod" };
+  if (hasEnded(pod)) return no("NotRunning", "the pod has ended");
+  return pod.copyRisk === undefined ? { method: "CopyPod" } : no("CopyUnsafe", `${obstacle}, and ${copyRisks[pod.copyRisk]}`);
 }
 
 function byTemplate(seen: ObservedApp, obstacle: string): MethodChoice {

@@ -277,7 +277,7 @@ function madeFrom(template: ObservedTemplate | undefined): readonly ObservedPod[
     {
       ...{ name: "", uid: "", resourceVersion: "", createdAtMs: 0, monitored: true, phase: "Pending", ready: false },
       ...{ deleting: false, qos: "Burstable", node: undefined, resize: { state: "none" }, notResizable: undefined },
-      ...{ copyOf: undefined, containers: template.containers.map((each) => ({ ...container, ...each })) },
+      ...{ copyOf: undefined, copyRisk: undefined, containers: template.containers.map((each) => ({ ...container, ...each })) },
     },
   ];
 }

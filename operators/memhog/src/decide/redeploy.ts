@@ -15,6 +15,7 @@ import { dnsSubdomain } from "@memhog/runtime/objects";
 import { bytes, larger } from "../model/bytes.ts";
 import {
   type AppKind,
+  type CopyRisk,
   containerOf,
   copyFor,
   live,
@@ -40,6 +41,12 @@ import {
   takenUpWithinMs,
   waiting,
 } from "./progress.ts";
+
+/** For people: why no copy is created. Two writers can corrupt a volume, and a migration would run twice (D6). */
+export const copyRisks: Readonly<Record<CopyRisk, string>> = {
+  WritesVolume: "it writes to a volume that a copy would write to at the same time",
+  RunsOnce: "its restartPolicy is not Always: a copy would do its work a second time",
+};
 
 /** How long a copy may take to become Ready. */
 export const copyPatienceMs = minutes(5);
@@ -74,6 +81,8 @@ function withoutCopy(seen: ObservedApp, intent: Intent, original: ObservedPod): 
   if (isGivenUp(intent)) return ended(intent, "NotReady", "the copy did not become Ready; the original stays");
   if (!live(original)) return ended(intent, "Abandoned", "the pod is gone");
   if (isRefused(intent)) return endedRefused(intent);
+  // Decided by an earlier version, or forged.
+  if (original.copyRisk !== undefined) return ended(intent, "Abandoned", copyRisks[original.copyRisk]);
   if (since(seen, intent.atMs) >= takenUpWithinMs) return endedWithoutEffect(intent);
   const fresh = goingOn(intent);
   return { ...fresh, command: { do: "createCopy", intent: fresh.intent, copy: intent.copy ?? original.name } };

@@ -87,6 +87,7 @@ export function anObservedPod(different: Partial<ObservedPod> = {}): ObservedPod
     resize: { state: "none" },
     notResizable: undefined,
     copyOf: undefined,
+    copyRisk: undefined,
     ...different,
   };
 }

@@ -83,7 +83,12 @@ export interface ObservedPod {
   readonly notResizable: string | undefined;
   /** The UID of the pod that this one is a larger copy of. */
   readonly copyOf: string | undefined;
+  /** Why a copy of this pod must not run next to it. */
+  readonly copyRisk: CopyRisk | undefined;
 }
+
+/** WritesVolume: it writes to storage that its copy would write to as well. RunsOnce: its work would be done twice. */
+export type CopyRisk = "WritesVolume" | "RunsOnce";
 
 export interface ObservedResize {
   readonly state: "none" | "inProgress" | "deferred" | "infeasible" | "error";

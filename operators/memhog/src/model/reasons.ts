@@ -35,6 +35,8 @@ export const holdReasons = {
   OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit owners of this kind",
   WouldCauseDowntime:
     "a redeployment would remove every Ready pod before a new one is Ready; add a replica, allow the rollout to surge, or use strategy Auto",
+  CopyUnsafe:
+    "the pod cannot be resized in place, and a copy must not run next to it: the pod writes to a volume, or is not restarted when it ends",
   ReplacementNotReady: "the larger copy of the pod did not become Ready; the original stays",
   RolloutInProgress: "the owner of the pod is rolling out",
   Busy: "too many raises are in progress at the same time",

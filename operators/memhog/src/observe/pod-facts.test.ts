@@ -5,6 +5,11 @@ import { mib } from "../model/bytes.ts";
 import { annotated } from "./facts.fixture.ts";
 import { podFacts, podMetadata } from "./pod-facts.ts";
 
+const device = { name: "main", volumeDevices: [{ name: "data", devicePath: "/dev/data" }] };
+const initialized = ({ containers, volumes }: { readonly containers: object; readonly volumes: object }) => ({
+  ...{ volumes, initContainers: containers, containers: [{ name: "main" }] },
+});
+
 describe("pod facts", () => {
   it("contain only the request and the health of a pod without the annotation", () => {
     const pod = aPod({ metadata: { labels: { app: "web" }, annotations: { note: "long" } } });
@@ -35,6 +40,33 @@ describe("pod facts", () => {
     { name: "a Windows pod", pod: annotated({ spec: { os: { name: "windows" } } }), why: "a Windows pod" },
   ])("contain the reason why a pod can never be resized: $name", ({ pod, why }) =>
     expect(podFacts(pod).watched?.notResizable).toBe(why),
+  );
+
+  const mounted = (volume: object, mount: object = {}) => ({
+    volumes: [{ name: "data", ...volume }],
+    containers: [{ name: "main", volumeMounts: [{ name: "data", mountPath: "/data", ...mount }] }],
+  });
+  const claim = { persistentVolumeClaim: { claimName: "data" } };
+  it.each([
+    { name: "no volume", spec: {}, risk: undefined },
+    { name: "restartPolicy Never", spec: { restartPolicy: "Never" }, risk: "RunsOnce" },
+    { name: "restartPolicy OnFailure", spec: { restartPolicy: "OnFailure" }, risk: "RunsOnce" },
+    { name: "a claim", spec: mounted(claim), risk: "WritesVolume" },
+    { name: "a claim mounted by an init container", spec: initialized(mounted(claim)), risk: "WritesVolume" },
+    { name: "a claim as a block device", spec: { ...mounted(claim), containers: [device] }, risk: "WritesVolume" },
+    { name: "a claim that nobody mounts", spec: { volumes: mounted(claim).volumes }, risk: undefined },
+    { name: "a claim mounted read-only", spec: mounted(claim, { readOnly: true }), risk: undefined },
+    {
+      name: "a read-only claim",
+      spec: mounted({ persistentVolumeClaim: { claimName: "data", readOnly: true } }),
+      risk: undefined,
+    },
+    { name: "a hostPath", spec: mounted({ hostPath: { path: "/var/data" } }), risk: "WritesVolume" },
+    { name: "a volume of an unknown kind", spec: mounted({ futureFS: { server: "x" } }), risk: "WritesVolume" },
+    { name: "scratch space", spec: mounted({ emptyDir: {} }), risk: undefined },
+    { name: "a ConfigMap", spec: mounted({ configMap: { name: "x" } }), risk: undefined },
+  ])("D6: contain the reason why a copy must not run next to the pod: $name", ({ spec, risk }) =>
+    expect(podFacts(annotated({ spec: spec as object })).watched?.copyRisk).toBe(risk),
   );
 
   it.each([

@@ -1,11 +1,11 @@
 // The facts of a pod. For every pod: its memory request, which reduces the free memory of its node, and its health, because it may be
 // a replica of a monitored app. For an annotated pod: everything a decision depends on, computed once per change of the pod.
 import type { Pod, Stored } from "@memhog/runtime";
-import type { Container, ContainerStatus, PodCondition, PodStatus, ResourceList } from "@memhog/runtime/kinds";
+import type { Container, ContainerStatus, PodCondition, PodStatus, ResourceList, Volume } from "@memhog/runtime/kinds";
 import { parseTime } from "@memhog/runtime/objects";
 import { appAnnotation, copyOfLabel, monitorAnnotation } from "../api/names.ts";
 import { type Bytes, bytesOf } from "../model/bytes.ts";
-import type { ObservedContainer, ObservedOomKill, ObservedPod, ObservedResize } from "../model/observed-app.ts";
+import type { CopyRisk, ObservedContainer, ObservedOomKill, ObservedPod, ObservedResize } from "../model/observed-app.ts";
 import { controllerIn, hasSensibleLabels, isName } from "./kinds.ts";
 import { type Life, shortId } from "./prometheus/samples.ts";
 
@@ -17,7 +17,7 @@ export interface PodFacts extends Pick<ObservedPod, "createdAtMs" | "phase" | "r
   readonly watched: WatchedPod | undefined;
 }
 
-export interface WatchedPod extends Pick<ObservedPod, "monitored" | "qos" | "copyOf"> {
+export interface WatchedPod extends Pick<ObservedPod, "monitored" | "qos" | "copyOf" | "copyRisk"> {
   readonly containers: readonly ContainerFacts[];
   readonly resize: ObservedResize;
   readonly notResizable: string | undefined;
@@ -68,6 +68,7 @@ function watchedPod(pod: Stored<Pod>): WatchedPod {
     resize: resizeIn(status, generation),
     notResizable: whyNotResizable(pod),
     copyOf: labels[copyOfLabel],
+    copyRisk: copyRiskOf(pod),
     vpa: vpaIn(annotations),
   };
 }
@@ -76,6 +77,27 @@ function whyNotResizable({ metadata, spec }: Stored<Pod>): string | undefined {
   if (metadata.annotations?.["kubernetes.io/config.mirror"] !== undefined) return "a static pod";
   if (spec.os?.name === "windows") return "a Windows pod";
   return undefined;
+}
+
+/** Volumes whose content belongs to one pod, or that no pod can write to. */
+const harmlessVolumes = ["configMap", "secret", "downwardAPI", "projected", "emptyDir", "ephemeral", "image"] as const;
+
+/**
+ * What of a pod must not happen twice at the same time (D6). Any other volume counts as shared: a claim, a directory of the node, or
+ * a network file system that this version does not know. A mount or a source with `readOnly` is not written to.
+ */
+export function copyRiskOf({ spec }: Pick<Pod, "spec">): CopyRisk | undefined {
+  if ((spec.restartPolicy ?? "Always") !== "Always") return "RunsOnce";
+  const shared = new Set((spec.volumes ?? []).filter(isShared).map(({ name }) => name));
+  const writes = ({ volumeMounts = [], volumeDevices = [] }: Container) =>
+    volumeMounts.some(({ name, readOnly }) => readOnly !== true && shared.has(name)) ||
+    volumeDevices.some(({ name }) => shared.has(name));
+  return [...spec.containers, ...(spec.initContainers ?? [])].some(writes) ? "WritesVolume" : undefined;
+}
+
+function isShared({ name: _, ...sources }: Volume): boolean {
+  if (harmlessVolumes.some((source) => sources[source] !== undefined)) return false;
+  return !Object.values(sources).some((source) => (source as { readonly readOnly?: unknown } | undefined)?.readOnly === true);
 }
 
 /**

@@ -86,6 +86,7 @@ const unwatched: Omit<ObservedPod, "name" | "uid" | "resourceVersion" | "created
   resize: { state: "none" },
   notResizable: undefined,
   copyOf: undefined,
+  copyRisk: undefined,
 };
 
 function observedContainer(

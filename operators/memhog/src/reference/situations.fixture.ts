@@ -52,6 +52,7 @@ const phrases: readonly Phrase[] = [
   [/^has (\S+)\/(\S+)$/, (request, limit) => ({ container: sized(request, limit) })],
   [/^Guaranteed (\S+)$/, (size) => ({ pod: { qos: "Guaranteed" }, container: sized(size, size) })],
   [/^killed (\d+) s ago$/, (ago) => killed(Number(ago))],
+  [/^killed (\d+) s ago, still down$/, (ago) => killed(Number(ago), true)],
   // policy
   [/^memThresholdPercent (\S+)$/, (percent) => ({ policy: { thresholdPercent: Number(percent) } })],
   [/^memMultiplier (\S+)$/, (factor) => ({ policy: { multiplier: Number(factor) } })],
@@ -88,6 +89,9 @@ const phrases: readonly Phrase[] = [
     /^another owner$/,
     () => ({ app: { app: { kind: "Other", namespace: "demo", name: "Rollout.argoproj.io/memhog" }, template: undefined } }),
   ],
+  [/^writes to a volume$/, () => ({ pod: { copyRisk: "WritesVolume" } })],
+  [/^restartPolicy Never$/, () => ({ pod: { copyRisk: "RunsOnce" } })],
+  [/^Kubernetes 1.36$/, () => ({ app: { cluster: { inPlace: true, resizeAfterOomKill: false } } })],
   [/^no pods\/resize$/, () => ({ app: { cluster: { inPlace: false, resizeAfterOomKill: false } } })],
   [/^an HPA by memory utilisation$/, () => ({ app: hpa })],
   [/^a VPA$/, () => ({ app: vpa })],
@@ -132,8 +136,8 @@ function sized(request = "0", limit = "0"): { readonly limit: Bytes; readonly re
   return { limit: bytesOf(limit), request: bytesOf(request) };
 }
 
-const killed = (ago: number): Difference => ({
-  container: { running: true, restarts: 1, oomKill: { restart: 0, atMs: now - ago * 1000, stillDown: false } },
+const killed = (ago: number, stillDown = false): Difference => ({
+  container: { running: !stillDown, restarts: stillDown ? 0 : 1, oomKill: { restart: 0, atMs: now - ago * 1000, stillDown } },
 });
 
 const ranges = (range: NamespaceLimits["ranges"][number]): Difference => ({ limits: { ranges: [range] } });

@@ -103,6 +103,7 @@ const reportedHolds: Readonly<Record<string, EventReason>> = {
   InPlaceImpossible: "InPlaceImpossible",
   OwnerNotEditable: "OwnerNotEditable",
   WouldCauseDowntime: "WouldCauseDowntime",
+  CopyUnsafe: "CopyUnsafe",
   CircuitOpen: "CircuitOpen",
   RecommendOnly: "RaiseRecommended",
 };
@@ -182,9 +183,10 @@ export const eventReasons = {
   AmbiguousMonitor: "several equally specific AppMonitors select the app, so none of them acts",
   CapReached: "a container needs more memory than a cap allows",
   ManagedByAutoscaler: "another autoscaler manages the memory of the app",
-  InPlaceImpossible: "the strategy is InPlace, but the pod cannot be resized in place",
+  InPlaceImpossible: "the pod cannot be resized in place, and the strategy does not allow to redeploy it",
   OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit its owner",
   WouldCauseDowntime: "redeploying would remove every Ready pod before a new one is Ready; the message says what to do",
+  CopyUnsafe: "the pod cannot be resized in place, and a copy must not run next to it; the message says why",
   CircuitOpen: "recent raises made things worse; memhog pauses raises for a while",
 } as const;
 
