@@ -19,6 +19,7 @@ import { writePermissions } from "./execute/execute.ts";
 import { AppMemoryView } from "./observe/kinds.ts";
 import { MemoryPoller } from "./observe/memory-poller.ts";
 import { RaiseTimes } from "./observe/pods.ts";
+import type { Matcher } from "./observe/prometheus/query.ts";
 import type { PrometheusTransport } from "./observe/prometheus/transport.ts";
 import { RaisesInProgress } from "./observe/raises-in-progress.ts";
 import { hasNewRecord, watches } from "./observe/watches.ts";
@@ -29,6 +30,8 @@ export interface MemhogOptions {
   readonly prometheus: PrometheusTransport;
   /** Milliseconds between two queries of memory usage. @default 15 s */
   readonly intervalMs?: number;
+  /** Label matchers added to every query. @default none */
+  readonly matchers?: readonly Matcher[];
   /** Read nodes, so that their free memory is a cap. Requires a ClusterRole. @default true */
   readonly nodes?: boolean;
   /** Address of the dashboard, for example ":8082" or "127.0.0.1:8082"; "0" disables it. @default "0" */
@@ -66,10 +69,10 @@ export function memhogControllers(
   environment: Environment,
 ): Required<Pick<OperatorOptions, "controllers" | "metrics" | "runnables">> {
   const { prometheus, intervalMs = 15_000, nodes = true, onPass, dashboardBindAddress = "0", onDashboard } = options;
-  const { dashboardAllowedHosts: allowedHosts = [] } = options;
+  const { dashboardAllowedHosts: allowedHosts = [], matchers = [] } = options;
   const { clock } = environment;
   const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs(), unseenPods: () => memory.unseenPods() });
-  const memory = new MemoryPoller({ transport: prometheus, intervalMs, onQuery: metrics.polled });
+  const memory = new MemoryPoller({ transport: prometheus, intervalMs, matchers, onQuery: metrics.polled });
   const raises = new RaiseTimes(clock);
   const history = new History();
   const listening = dashboardBindAddress !== "0";

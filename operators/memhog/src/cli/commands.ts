@@ -10,7 +10,7 @@ import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
 import { PrometheusError } from "../observe/prometheus/transport.ts";
 import { explainPod, explanationText } from "./explain.ts";
-import { epilog, flags, headersOf, intervalMsOf, type MemhogFlags } from "./flags.ts";
+import { epilog, flags, headersOf, intervalMsOf, type MemhogFlags, matchersOf } from "./flags.ts";
 import { allowed, checkDefinitions, checkPermissions, checkServer } from "./preflight.ts";
 
 export const program: OperatorProgram<typeof flags> = {
@@ -37,7 +37,8 @@ export const program: OperatorProgram<typeof flags> = {
 function optionsFor(flags: MemhogFlags, prometheus: PrometheusTransport, nodes: boolean) {
   const dashboardBindAddress = flags["dashboard-bind-address"];
   const dashboardAllowedHosts = flags["dashboard-allowed-host"];
-  return memhogOptions({ prometheus, nodes, intervalMs: intervalMsOf(flags), dashboardBindAddress, dashboardAllowedHosts });
+  const polling = { prometheus, intervalMs: intervalMsOf(flags), matchers: matchersOf(flags) };
+  return memhogOptions({ ...polling, nodes, dashboardBindAddress, dashboardAllowedHosts });
 }
 
 /** Reports common setup mistakes before anything starts. Resolves to whether the operator is allowed to read nodes. */
@@ -62,7 +63,15 @@ async function explain([pod = ""]: readonly string[], flags: MemhogFlags, option
   const nodes = await checkCluster(flags, options, prometheus);
   // Only the explanation is printed unless -v is set.
   const log = options.verbosity > 0 ? {} : { log: silentLogger };
-  const explanation = await explainPod({ ...configOf(options), ...log, namespace, pod, prometheus, nodes });
+  const explanation = await explainPod({
+    ...configOf(options),
+    ...log,
+    namespace,
+    pod,
+    prometheus,
+    nodes,
+    matchers: matchersOf(flags),
+  });
   await prometheus.close?.();
   return flags.output === "json" ? JSON.stringify(explanation, null, 2) : explanationText(explanation);
 }

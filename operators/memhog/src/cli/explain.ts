@@ -13,6 +13,7 @@ import { AppMemoryView, PodView } from "../observe/kinds.ts";
 import { type LastQuery, MemoryPoller } from "../observe/memory-poller.ts";
 import { observe } from "../observe/observe.ts";
 import { RaiseTimes } from "../observe/pods.ts";
+import type { Matcher } from "../observe/prometheus/query.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
 import { watches } from "../observe/watches.ts";
 import { NotReadyToStartError } from "./preflight.ts";
@@ -22,12 +23,14 @@ export interface ExplainOptions extends Partial<OperatorOptions> {
   readonly pod: string;
   readonly prometheus: PrometheusTransport;
   readonly nodes: boolean;
+  /** As in MemhogOptions. @default none */
+  readonly matchers?: readonly Matcher[];
 }
 
 /** @throws NotReadyToStartError if there is no such pod */
 export async function explainPod(options: ExplainOptions): Promise<Explanation> {
-  const { namespace, pod, prometheus, nodes, environment = systemEnvironment() } = options;
-  const memory = new MemoryPoller({ transport: prometheus });
+  const { namespace, pod, prometheus, nodes, matchers = [], environment = systemEnvironment() } = options;
+  const memory = new MemoryPoller({ transport: prometheus, matchers });
   const deps = { memory, raises: new RaiseTimes(environment.clock), nodes };
   const { promise, resolve, reject } = Promise.withResolvers<Explanation>();
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { helpText, parseCommandLine } from "@memhog/runtime/operator";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { program } from "./commands.ts";
-import { headersOf, intervalMsOf } from "./flags.ts";
+import { headersOf, intervalMsOf, matchersOf } from "./flags.ts";
 
 const documented = ["-v2", "--prometheus-addr=http://localhost:9090", "--kubeconfig=/home/me/.kube/config", "--logtostderr"];
 
@@ -32,6 +32,31 @@ it("--prometheus-header expects name=value and does not print a malformed value,
   const headers = (...argv: readonly string[]) => headersOf(parseCommandLine(program, argv).values);
   expect(headers("--prometheus-header=X-Scope-OrgID=a=b")).toEqual({ "X-Scope-OrgID": "a=b" });
   expect(() => headers("--prometheus-header=s3cret")).toThrow(/^(?!.*s3cret)/);
+});
+
+describe("--prometheus-matcher", () => {
+  const matchers = (...texts: readonly string[]) =>
+    matchersOf(
+      parseCommandLine(
+        program,
+        texts.map((text) => `--prometheus-matcher=${text}`),
+      ).values,
+    );
+
+  it("is a label, an operator and a value, with or without quotes", () =>
+    expect(matchers('job="kubelet"', "cluster=eu1", 'x!~"a|\\"b"', "y=~c=~d", 'z=""', "w!=")).toEqual([
+      { label: "job", operator: "=", value: "kubelet" },
+      { label: "cluster", operator: "=", value: "eu1" },
+      { label: "x", operator: "!~", value: 'a|"b' },
+      { label: "y", operator: "=~", value: "c=~d" },
+      { label: "z", operator: "=", value: "" },
+      { label: "w", operator: "!=", value: "" },
+    ]));
+
+  it.each(["job", "=x", "1job=x", 'job="x', 'job="x"} or up{', "a-b=x", "__name__=up", `job=${"x".repeat(2_000)}`])(
+    "rejects %s",
+    (text) => expect(() => matchers(text)).toThrow("--prometheus-matcher: expected a label matcher"),
+  );
 });
 
 it("--help explains how to get started", () => expect(helpText(program)).toMatch(/explain POD[\s\S]+Getting started/));

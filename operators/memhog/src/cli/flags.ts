@@ -3,6 +3,7 @@ import { FlagError, type FlagTable, type FlagValues, seconds } from "@memhog/run
 import { parseDuration } from "@memhog/runtime/objects";
 import { addressFormat } from "@memhog/runtime/operator";
 import { operatorName } from "../api/names.ts";
+import type { Matcher } from "../observe/prometheus/query.ts";
 
 export const flags = {
   "prometheus-addr": {
@@ -31,6 +32,11 @@ export const flags = {
     type: "list",
     placeholder: "name=value",
     describe: "HTTP header sent with every query, for example X-Scope-OrgID=team-a; may be repeated",
+  },
+  "prometheus-matcher": {
+    type: "list",
+    placeholder: "matcher",
+    describe: 'label matcher added to every query, for example job="kubelet" or cluster="eu1"; may be repeated',
   },
   interval: {
     type: "string",
@@ -83,6 +89,35 @@ export function headersOf({ "prometheus-header": headers }: MemhogFlags): Readon
       return [header.slice(0, at), header.slice(at + 1)] as const;
     }),
   );
+}
+
+/** A label name, an operator, and a value with or without quotes. */
+const matcherForm = /^([a-zA-Z_][a-zA-Z0-9_]*)(=~|!~|!=|=)(.*)$/s;
+const longestMatcher = 1024;
+
+/** @throws FlagError */
+export function matchersOf({ "prometheus-matcher": matchers }: MemhogFlags): readonly Matcher[] {
+  return matchers.map((text) => {
+    const [, label, operator, value] = (text.length > longestMatcher ? undefined : matcherForm.exec(text)) ?? [];
+    const unquoted = value === undefined ? undefined : unquote(value);
+    // The metric is part of the query. With another name no series would be understood.
+    if (label === undefined || label === "__name__" || unquoted === undefined)
+      throw new FlagError(
+        `--prometheus-matcher: expected a label matcher like job="kubelet", found ${JSON.stringify(text.slice(0, 100))}`,
+      );
+    return { label, operator: operator as Matcher["operator"], value: unquoted };
+  });
+}
+
+/** Shells remove quotes, so they are optional. Undefined if they do not match. */
+function unquote(text: string): string | undefined {
+  if (!text.startsWith('"')) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export const epilog = `Getting started:

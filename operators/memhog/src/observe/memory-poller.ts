@@ -10,7 +10,15 @@ import type { Metric, ObservedMetrics } from "../model/observed-app.ts";
 import { appOf, appRef } from "./app-of.ts";
 import { AppMonitorView, PodView } from "./kinds.ts";
 import type { KeptPod } from "./pods.ts";
-import { ask, type MemoryQuery, nextQuery, promQl, type QueryHistory, type QueryResult } from "./prometheus/query.ts";
+import {
+  ask,
+  type Matcher,
+  type MemoryQuery,
+  nextQuery,
+  promQl,
+  type QueryHistory,
+  type QueryResult,
+} from "./prometheus/query.ts";
 import type { ContainerKey, Found, Life, SampleStore } from "./prometheus/samples.ts";
 import type { PrometheusTransport } from "./prometheus/transport.ts";
 import { PrometheusError, type PrometheusErrorCode } from "./prometheus/transport.ts";
@@ -21,6 +29,8 @@ export interface MemoryPollerOptions {
   readonly intervalMs?: number;
   /** Timeout of a query in milliseconds. @default 10 s */
   readonly timeoutMs?: number;
+  /** Added to every query. @default none */
+  readonly matchers?: readonly Matcher[];
   /** Called after every query. */
   readonly onQuery?: (report: QueryReport) => void;
 }
@@ -63,8 +73,9 @@ export class MemoryPoller {
   #unseenRevision = 0;
   #lastQuery: LastQuery | undefined;
 
-  constructor({ transport, intervalMs = 15_000, timeoutMs = 10_000, onQuery }: MemoryPollerOptions) {
-    this.#options = { transport, intervalMs: Math.max(leastIntervalMs, intervalMs), timeoutMs, ...(onQuery && { onQuery }) };
+  constructor({ transport, intervalMs = 15_000, timeoutMs = 10_000, matchers = [], onQuery }: MemoryPollerOptions) {
+    const usual = { transport, intervalMs: Math.max(leastIntervalMs, intervalMs), timeoutMs, matchers };
+    this.#options = { ...usual, ...(onQuery && { onQuery }) };
   }
 
   /** Whether Prometheus is available, and the error if it is not. */
@@ -120,9 +131,9 @@ export class MemoryPoller {
     const { clock } = environment;
     this.#clock = clock;
     const began = clock.monotonic();
-    const { transport, timeoutMs } = this.#options;
+    const { transport, timeoutMs, matchers } = this.#options;
     const scope = queryScope(cached);
-    const query = nextQuery({ ...scope, worked: this.#worked, empty: this.#empty });
+    const query = { ...nextQuery({ ...scope, worked: this.#worked, empty: this.#empty }), matchers };
     try {
       const result = await ask(query, { transport, clock, timeoutMs, signal, isWanted: wantedIn(cached) });
       this.#answered(result, query, scope.pods > 0);

@@ -62,3 +62,13 @@ describe("the question", () => {
     },
   ])("$name", ({ different, query }) => expect(asked(different)).toBe(query));
 });
+
+it("S3: label matchers of the operator are added to every query, and escaped", () => {
+  const matchers = [
+    { label: "job", operator: "=", value: "kubelet" },
+    { label: "cluster", operator: "!~", value: 'eu"} or up{' },
+  ] as const;
+  const added = ',job="kubelet",cluster!~"eu\\"} or up{"}[120s]';
+  for (const different of [{}, { wantsUsage: true }, { empty: 4 }, { namespaces: [] }])
+    expect(promQl({ ...nextQuery({ ...experience, ...different }), matchers })).toContain(added);
+});

@@ -66,6 +66,56 @@ describe("an answer", () => {
     expect(await heardOf(matrix())).toEqual({ series: 0, warnings: [], found: [], size: 0 });
   });
 
+  const good = JSON.parse(matrix({ points: [[10, 1]] })).data.result[0];
+  it.each([
+    { name: "null", series: null },
+    { name: "a number", series: 5 },
+    { name: "a string with a brace", series: "}{" },
+    { name: "a list", series: [good] },
+    { name: "no labels", series: { values: good.values } },
+    { name: "labels that are null", series: { ...good, metric: null } },
+    { name: "labels that are a list", series: { ...good, metric: [1] } },
+    { name: "labels that are not strings", series: { ...good, metric: { ...good.metric, pod: 5, namespace: {} } } },
+    { name: "an id that is not a string", series: { metric: { ...good.metric, id: 5, name: [] }, values: [] } },
+    { name: "no values", series: { metric: good.metric } },
+    { name: "values that are a number", series: { metric: good.metric, values: 5 } },
+    { name: "values of null", series: { metric: good.metric, values: [null, [], [1], ["x", 2], [null, null], {}] } },
+    { name: "keys of Object.prototype", series: { metric: { __proto__: 1, constructor: 2 }, values: {} } },
+  ])("M2: $name in the place of a series costs only itself", async ({ series }) => {
+    const answer = JSON.parse(matrix());
+    for (const result of [
+      [series, good],
+      [good, series],
+      [series, good, series, series],
+    ])
+      for (const indent of [0, 2])
+        expect(await heardOf(JSON.stringify({ ...answer, data: { ...answer.data, result } }, null, indent))).toMatchObject({
+          warnings: [],
+          found: [1],
+        });
+  });
+
+  it("M2: warnings of an unknown form are warnings", async () => {
+    for (const [warnings, said] of [
+      [5, ["5"]],
+      [null, ["null"]],
+      [
+        [1, "b"],
+        ["1", "b"],
+      ],
+    ])
+      expect((await heardOf(JSON.stringify({ ...JSON.parse(matrix()), warnings }))).warnings).toEqual(said);
+  });
+
+  it("M2: an object beside the result, as with query statistics, is not a series", async () => {
+    const answer = JSON.parse(matrix({ points: [[10, 1]] }));
+    const stats = { timings: { evalTotalTime: 0.1 }, samples: { peak: [{ at: 1 }] } };
+    expect(await heardOf(JSON.stringify({ ...answer, data: { stats, ...answer.data } }))).toMatchObject({
+      series: 1,
+      found: [1],
+    });
+  });
+
   const secret = "canary-s3cret";
   it.each([
     {

@@ -44,16 +44,17 @@ export async function ask(question: MemoryQuery, options: AskOptions): Promise<Q
 
 const late = (timeoutMs: number) => `expected a response from Prometheus within ${timeoutMs / 1000} s, found none`;
 
+/** Anything may be in a series: it comes from whatever Prometheus scrapes. A malformed one is dropped, and the others are used. */
 interface Series {
-  readonly metric?: Readonly<Record<string, string>>;
-  readonly values?: readonly RawPoint[];
+  readonly metric?: unknown;
+  readonly values?: unknown;
 }
 
 interface Envelope {
   readonly status?: string;
   readonly error?: string;
   readonly errorType?: string;
-  readonly warnings?: readonly string[];
+  readonly warnings?: unknown;
   readonly data?: { readonly resultType?: string };
 }
 
@@ -67,17 +68,27 @@ async function read(answer: PrometheusAnswer, question: MemoryQuery, { clock, is
   await feed(answer.body, splitter, mostBytes);
   const envelope = envelopeIn(splitter.end());
   if (envelope?.status !== "success" || envelope.data?.resultType !== "matrix") throw notPrometheus(200, envelope);
-  return { samples, series, warnings: envelope.warnings ?? [] };
+  const { warnings = [] } = envelope;
+  // Whatever it is, a warning means that the response may be incomplete.
+  return { samples, series, warnings: Array.isArray(warnings) ? warnings.map(String) : [JSON.stringify(warnings)] };
 }
 
 function take(json: string, { labels }: MemoryQuery, samples: SampleStore, isWanted: AskOptions["isWanted"]): void {
-  const { metric = {}, values = [] } = (parsed(json) ?? {}) as Series;
-  const kind = metricOf(metric.__name__);
-  const { namespace, [podLabel[labels]]: pod, [containerLabel[labels]]: container } = metric;
+  const { metric, values } = (parsed(json) ?? {}) as Series;
+  if (typeof metric !== "object" || metric === null || !Array.isArray(values)) return;
+  const label = (name: string) => textIn((metric as Readonly<Record<string, unknown>>)[name]);
+  const kind = metricOf(label("__name__"));
+  const [namespace, pod, container] = [label("namespace"), label(podLabel[labels]), label(containerLabel[labels])];
   if (kind === undefined || namespace === undefined || pod === undefined || container === undefined) return;
   const key = { namespace, pod, container };
   // cAdvisor has the container ID in `name` and in the cgroup path in `id` (…/cri-containerd-ID.scope with systemd).
-  if (isWanted(key)) samples.add(kind, key, values, shortId(metric.name) ?? shortId(metric.id));
+  if (isWanted(key)) samples.add(kind, key, values.filter(isPoint), shortId(label("name")) ?? shortId(label("id")));
+}
+
+const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+function isPoint(point: unknown): point is RawPoint {
+  return Array.isArray(point) && typeof point[0] === "number" && typeof point[1] === "string";
 }
 
 function metricOf(name: string | undefined): Metric | undefined {
@@ -163,6 +174,15 @@ export interface MemoryQuery {
   readonly labels: "new" | "old";
   /** "all", or the namespaces with annotated pods. */
   readonly namespaces: readonly string[] | "all";
+  /** From --prometheus-matcher. @default none */
+  readonly matchers?: readonly Matcher[];
+}
+
+/** A label matcher of the operator's flags: job="kubelet". Never from a namespaced object (S3). */
+export interface Matcher {
+  readonly label: string;
+  readonly operator: "=" | "!=" | "=~" | "!~";
+  readonly value: string;
 }
 
 /** With more namespaces, the query is for all namespaces. */
@@ -192,7 +212,7 @@ export function nextQuery({ wantsUsage, namespaces, worked, empty }: QueryHistor
 }
 
 /** The PromQL text. Namespace names are the only part that comes from objects in the cluster, and they are escaped (S3). */
-export function promQl({ metrics, labels, namespaces }: MemoryQuery): string {
+export function promQl({ metrics, labels, namespaces, matchers: more = [] }: MemoryQuery): string {
   const names = metrics.map((metric) => metricNames[metric]);
   const container = containerLabel[labels];
   const matchers = [
@@ -200,6 +220,7 @@ export function promQl({ metrics, labels, namespaces }: MemoryQuery): string {
     `${container}!=""`,
     `${container}!="POD"`,
     ...namespaceMatcher(namespaces),
+    ...more.map(({ label, operator, value }) => `${label}${operator}${quoted(value)}`),
   ];
   return `${names.length > 1 ? "" : (names[0] ?? "")}{${matchers.join(",")}}[${windowMs / 1000}s]`;
 }
@@ -227,11 +248,11 @@ function escaped(text: string): string {
 
 // A response may contain 100,000 series. Parsing it as one JSON value would block the event loop for a second and could lose the Lease.
 // So the incoming bytes are only scanned for the boundaries of series, and each series is parsed on its own. The rest of the response,
-// with an empty result list, is parsed at the end.
+// with an empty result list, is parsed at the end. Anything else in the list is dropped: it must not cost the whole response.
 //
 //     {"status":"success","data":{"resultType":"matrix","result":[ {…} , {…} , … ]},"warnings":["…"]}
-//     depth 1             2                                      3 └──┴ series: an object that begins at depth 3
-const [quote, comma, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x2c, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+//     depth 1             2                                      3 └──┴ series: an object in a list at depth 3
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
 const seriesDepth = 3;
 /** An upper bound for a valid series: its labels and two minutes of samples. */
 const longestSeries = 1024 * 1024;
@@ -246,6 +267,8 @@ export class AnswerSplitter {
   #inText = false;
   #escaped = false;
   #inSeries = false;
+  /** Inside the result list, whose elements are not part of the rest. */
+  #inList = false;
 
   /** @param onSeries Called with the JSON of each element of the result. */
   constructor(onSeries: (json: string) => void) {
@@ -263,13 +286,20 @@ export class AnswerSplitter {
         else if (byte === quote) this.#inText = false;
       } else if (byte === quote) this.#inText = true;
       else if (byte === openBrace || byte === openBracket) {
-        if (byte === openBrace && this.#depth === seriesDepth && !this.#inSeries) {
-          this.#keep(chunk.subarray(from, at));
+        if (byte === openBrace && this.#depth === seriesDepth && this.#inList) {
           this.#inSeries = true;
           from = at;
         }
         this.#depth += 1;
+        if (byte === openBracket && this.#depth === seriesDepth) {
+          this.#keep(chunk.subarray(from, at + 1));
+          this.#inList = true;
+        }
       } else if (byte === closeBrace || byte === closeBracket) {
+        if (this.#inList && this.#depth === seriesDepth) {
+          this.#inList = false;
+          from = at;
+        }
         this.#depth -= 1;
         if (this.#inSeries && this.#depth === seriesDepth) {
           this.#finishSeries(chunk.subarray(from, at + 1));
@@ -280,11 +310,9 @@ export class AnswerSplitter {
     this.#keep(chunk.subarray(from));
   }
 
-  /** The response without its series. Commas that remain between white space are removed. */
+  /** The response without its series. */
   end(): string {
-    return Buffer.concat([...this.#rest, ...this.#begun])
-      .toString("utf8")
-      .replace(/\[[\s,]+\]/, "[]");
+    return Buffer.concat([...this.#rest, ...this.#begun]).toString("utf8");
   }
 
   #finishSeries(last: Buffer): void {
@@ -296,9 +324,8 @@ export class AnswerSplitter {
 
   #keep(part: Buffer): void {
     if (!this.#inSeries) {
-      // Copied, because a subarray keeps its whole chunk alive. Commas between series are dropped.
-      const isSeparator = part.length === 1 && part[0] === comma && this.#depth === seriesDepth;
-      if (part.length > 0 && !isSeparator) this.#rest.push(Buffer.from(part));
+      // Copied, because a subarray keeps its whole chunk alive.
+      if (part.length > 0 && !this.#inList) this.#rest.push(Buffer.from(part));
     } else {
       this.#begunBytes += part.length;
       // Too long for a series: dropped, so that parsing fails later.

@@ -143,6 +143,23 @@ describe("series that say which container they are of", () => {
     expect(bytesOf(samples)).toEqual([2, 120]);
   });
 
+  it("T2: win over series that do not, which anybody who is scraped can make up", () => {
+    const { samples } = store();
+    samples.add("WorkingSet", web, at([9, "900"], [4, "900"]));
+    expect(bytesOf(samples)).toEqual([900, 900]);
+    samples.add("WorkingSet", web, at([14, "900"]), "before");
+    expect(bytesOf(samples)).toEqual([900, 900]);
+    samples.add("WorkingSet", web, at([9, "100"], [2, "120"]), "now");
+    expect(bytesOf(samples)).toEqual([100, 120]);
+  });
+
+  it("M2: do not win if all their samples are invalid", () => {
+    const { samples } = store();
+    samples.add("WorkingSet", web, at([9, "100"]));
+    samples.add("WorkingSet", web, at([9, "NaN"]), "now");
+    expect(bytesOf(samples)).toEqual([100]);
+  });
+
   it("M3: samples of the container before the restart are ignored, however recent", () => {
     const { samples } = store();
     samples.add("WorkingSet", web, at([20, "300"], [1, "380"]), "before");

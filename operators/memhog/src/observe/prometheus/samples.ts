@@ -3,7 +3,8 @@
 //     missing                              not zero: a container without samples has none
 //     NaN, ±Inf, negative, too large       dropped and counted
 //     in the future                        dropped and counted, with a tolerance of some seconds for clock skew between nodes
-//     several series of one container      the maximum per timestamp, never the sum
+//     several series of one container      the maximum per timestamp, never the sum; series with the ID of the running container
+//                                          win over series without an ID, which anybody who is scraped can make up
 //     of the container before a restart    dropped and counted, by the container ID of the series; if the series has no ID, samples
 //                                          older than the container's start
 //     of a pod that does not exist         dropped by the caller
@@ -102,7 +103,8 @@ export class SampleStore {
     const name = nameOf(key);
     const found = this.#byMetric[metric].get(name) ?? (metric === "WorkingSet" ? this.#byMetric.Usage.get(name) : undefined);
     if (found === undefined) return { samples: [], bad: 0 };
-    const points = found.map((each) => ownPoints(each, life)).reduce(merge, []);
+    const own = found.filter(({ id, points }) => id !== undefined && id === life?.id && points.length > 0);
+    const points = (own.length > 0 ? own : found).map((each) => ownPoints(each, life)).reduce(merge, []);
     const all = found.reduce((sum, each) => sum + each.bad + each.points.length / 2, 0);
     const samples: Sample[] = [];
     for (let at = 0; at < points.length; at += 2)
