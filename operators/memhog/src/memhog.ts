@@ -13,6 +13,7 @@ import { AppMonitor } from "./api/app-monitor.ts";
 import { operatorName } from "./api/names.ts";
 import { appMonitors } from "./controllers/app-monitors.ts";
 import { type Pass, reconcile } from "./controllers/apps.ts";
+import { type PodWebhookOptions, podWebhook } from "./controllers/pod-webhook.ts";
 import { dashboardRunnable } from "./dashboard/dashboard.ts";
 import { History } from "./dashboard/history.ts";
 import { writePermissions } from "./execute/execute.ts";
@@ -38,6 +39,10 @@ export interface MemhogOptions {
   readonly dashboardBindAddress?: string;
   /** Host names under which browsers reach the dashboard, besides localhost and IP addresses. @default none */
   readonly dashboardAllowedHosts?: readonly string[];
+  /** Serve the webhook that gives new pods what their app has learned. Requires `webhookServer` and its registration. @default false */
+  readonly podWebhook?: boolean;
+  /** Which namespaces and pods the webhook is called for. @default all except kube-system and the namespace of the operator */
+  readonly podWebhookOptions?: PodWebhookOptions;
   /** Called with the port once the dashboard listens. */
   readonly onDashboard?: (port: number) => void;
   /** Called after every pass over an app. */
@@ -60,7 +65,12 @@ export function memhogOperator(options: MemhogOptions & Partial<OperatorOptions>
 export function memhogOptions(options: MemhogOptions & Partial<OperatorOptions>) {
   const { environment = systemEnvironment(), metrics: more = [], rateLimit = { qps: 50, burst: 100 } } = options;
   const { controllers, metrics, runnables } = memhogControllers(options, environment);
-  return { rateLimit, environment, controllers, runnables, metrics: [...metrics, ...more] };
+  const admission = options.podWebhook ? podWebhook(options.nodes ?? true, options.podWebhookOptions) : undefined;
+  return {
+    ...{ rateLimit, environment, controllers, metrics: [...metrics, ...more] },
+    runnables: admission === undefined ? runnables : [...runnables, admission.runnable],
+    webhooks: admission === undefined ? [] : [admission.webhook],
+  };
 }
 
 /** The controllers, the dashboard and their metrics. */

@@ -114,6 +114,26 @@ describe("a validating webhook", () => {
   });
 });
 
+describe("a webhook with match conditions", () => {
+  const condition = (expression: string) => ({ matchConditions: [{ name: "one", expression }] });
+
+  it("is not called if a condition is false", async () => {
+    const more = condition(
+      "has(object.metadata.annotations) && 'ask/me' in object.metadata.annotations || object.metadata.name == 'probe'",
+    );
+    await using _ = await refusing(() => ({ allowed: false }), more);
+    expect(await here.make(ConfigMap, { metadata: marked() })).toBeDefined();
+    expect(await here.make(ConfigMap, { metadata: marked({ annotations: { other: "yes" } }) })).toBeDefined();
+    expect((await refusal(here.make(ConfigMap, { metadata: marked({ annotations: { "ask/me": "yes" } }) }))).status).toBe(400);
+  });
+
+  it("is not called if a condition fails and the failure policy is Ignore", async () => {
+    const more = { ...condition("object.metadata.name == 'probe' || object.data.missing == 'x'"), failurePolicy: "Ignore" };
+    await using _ = await refusing(() => ({ allowed: false }), more);
+    expect(await here.make(ConfigMap, { metadata: marked() })).toBeDefined();
+  });
+});
+
 describe("a mutating webhook", () => {
   const isPatched = async () => (await tryOut(probe())).data?.by === "webhook";
   async function changing(verdict: Verdict) {

@@ -5,6 +5,7 @@ import type { FlagOptions } from "@memhog/runtime/operator";
 import { type Grant, toYaml } from "@memhog/runtime/schema";
 import packageJson from "../../package.json" with { type: "json" };
 import { operatorName } from "../api/names.ts";
+import { podWebhook } from "../controllers/pod-webhook.ts";
 import { memhogControllers, memhogKinds, memhogOptions } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
@@ -18,6 +19,8 @@ export const program: OperatorProgram<typeof flags> = {
   description: "Raises a container's memory limit before it is OOM-killed.",
   version: packageJson.version,
   resources: memhogKinds,
+  // For flags, permissions and manifests. `configure` and `prepare` return the one that is served, with its caches.
+  webhooks: [podWebhook(true).webhook],
   flags,
   // Never the namespace of a kubeconfig's context: an operator that changes pods should not follow `kubectl config use-context`.
   defaultNamespaces: ["default"],
@@ -38,7 +41,9 @@ function optionsFor(flags: MemhogFlags, prometheus: PrometheusTransport, nodes: 
   const dashboardBindAddress = flags["dashboard-bind-address"];
   const dashboardAllowedHosts = flags["dashboard-allowed-host"];
   const polling = { prometheus, intervalMs: intervalMsOf(flags), matchers: matchersOf(flags) };
-  return memhogOptions({ ...polling, nodes, dashboardBindAddress, dashboardAllowedHosts });
+  const { webhooks = false } = flags as { readonly webhooks?: boolean };
+  const shown = { dashboardBindAddress, dashboardAllowedHosts };
+  return memhogOptions({ ...polling, nodes, ...shown, podWebhook: webhooks });
 }
 
 /** Reports common setup mistakes before anything starts. Resolves to whether the operator is allowed to read nodes. */

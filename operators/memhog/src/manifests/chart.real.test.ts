@@ -18,11 +18,16 @@ const components = ["serviceMonitor", "prometheusRule", "networkPolicy"].flatMap
 /** The kinds of an installation. */
 const namespaced = ["ServiceAccount", "Role", "RoleBinding", "Deployment", "Service", "PodDisruptionBudget"];
 const clusterWide = [...namespaced, "ClusterRole", "ClusterRoleBinding"];
+const withWebhooks = [...clusterWide, "MutatingWebhookConfiguration"];
 const optional = [...namespaced, "ServiceMonitor", "PrometheusRule", "NetworkPolicy"];
 
 const variants = [
   { name: "in its namespace", folder: "operator", parts: [], kinds: namespaced, values: [] },
   { name: "cluster-wide", folder: "cluster-wide", parts: [], kinds: clusterWide, values: ["--set", "clusterWide=true"] },
+  {
+    ...{ name: "with webhooks", folder: "with-webhooks", parts: [], kinds: withWebhooks },
+    values: ["--set", "clusterWide=true,webhooks.enabled=true"],
+  },
   {
     ...{ name: "with everything optional", folder: "operator", kinds: optional, values: components },
     parts: ["service-monitor", "prometheus-rule", "network-policy"],
@@ -32,7 +37,7 @@ const variants = [
 describe("Helm chart (real Helm and API server)", () => {
   it("passes helm lint with defaults and with everything enabled", async () => {
     await using cluster = await testCluster();
-    for (const values of [[], [...components, "--set", "dashboard.enabled=true,clusterWide=true"]])
+    for (const values of [[], [...components, "--set", "dashboard.enabled=true,clusterWide=true,webhooks.enabled=true"]])
       expect(await cluster.helm("lint", "--strict", chart, ...values)).toContain("0 chart(s) failed");
   });
 
@@ -90,6 +95,7 @@ describe("Helm chart (real Helm and API server)", () => {
   const refused = [
     { name: "an unknown value", values: "replica=3", says: /replica/ },
     { name: "a key without secretName", values: "prometheus.auth.bearerTokenKey=token", says: /secretName/ },
+    { name: "webhooks without clusterWide", values: "webhooks.enabled=true", says: /clusterWide/ },
     { name: "a malformed address", values: "prometheus.address=prometheus:9090", says: /address/ },
   ];
   it.each(refused)("rejects $name", async ({ values, says }) => {

@@ -34,7 +34,15 @@ it("S1: no wildcard, no Secrets, no exec, and nothing outside the namespace", ()
   expect(JSON.stringify(manifests()["cluster-wide/rbac.yaml"])).not.toMatch(/"\*"|secrets|pods\/exec|pods\/attach/);
 });
 
-it.each(["operator", "cluster-wide"])("S2: pods of %s are hardened and have requests and limits", (variant) => {
+it("S1: only the variant with webhooks has a Secret, that of their certificate", () => {
+  const text = JSON.stringify(manifests()["with-webhooks/rbac.yaml"]);
+  expect(text).toContain(
+    '"resources":["secrets"],"resourceNames":["memhog-operator-webhook-certificates"],"verbs":["get","update"]',
+  );
+  expect(text).not.toMatch(/"\*"|pods\/exec|pods\/attach/);
+});
+
+it.each(["operator", "cluster-wide", "with-webhooks"])("S2: pods of %s are hardened and have requests and limits", (variant) => {
   const [deployment] = manifests()[`${variant}/deployment.yaml`] as readonly object[];
   expect(deployment).toMatchObject({
     spec: {

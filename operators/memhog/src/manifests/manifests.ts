@@ -29,7 +29,11 @@ export function manifests(): ManifestFiles {
     metricsService: true,
     samples,
     components,
-    variants: { "cluster-wide": { args: ["--all-namespaces"], namespace: "memhog-system" } },
+    variants: {
+      "cluster-wide": { args: ["--all-namespaces"], namespace: "memhog-system" },
+      // A webhook configuration belongs to the whole cluster.
+      "with-webhooks": { args: ["--all-namespaces"], namespace: "memhog-system", webhooks: true },
+    },
   });
 }
 

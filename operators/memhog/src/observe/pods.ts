@@ -2,7 +2,7 @@
 import type { Stored } from "@memhog/runtime";
 import type { Clock } from "@memhog/runtime/concurrency";
 import type { CacheReader } from "@memhog/runtime/controller";
-import { bytes } from "../model/bytes.ts";
+import { type Bytes, bytes } from "../model/bytes.ts";
 import type { AppName, Metric, ObservedContainer, ObservedNode, ObservedPod } from "../model/observed-app.ts";
 import {
   controllerKey,
@@ -97,6 +97,15 @@ function observedContainer(
   const { life, ...rest } = facts;
   const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name }, life);
   return { ...rest, samples, badSamples: bad };
+}
+
+/** The most memory that requests can still take on one node; undefined if there is no node. */
+export function mostFreeOnNode(cached: CacheReader): Bytes | undefined {
+  const free = cached.list(NodeView).flatMap(({ metadata }) => {
+    const seen = nodeOf(metadata.name, cached)?.seen;
+    return seen === undefined ? [] : [Math.max(0, seen.allocatable - seen.requested)];
+  });
+  return free.length === 0 ? undefined : bytes(Math.max(...free));
 }
 
 function nodeOf(

@@ -187,12 +187,12 @@ export function permissionsOf(
 ): readonly Grant[] {
   const { options, values } = parseCommandLine(program, ["--all-namespaces"]);
   const all = withAllFeatures(program, values, options);
-  return grantsOf(resolveOptions(webhooks ? all : { ...all, webhooks: [] }));
+  return grantsOf(resolveOptions({ ...all, webhooks: webhooks ? (program.webhooks ?? []) : [] }));
 }
 
 /**
- * The options with every feature enabled, including leader election and webhooks: permissions and CRDs are printed for the
- * installation, not for the current flags.
+ * The options with leader election and conversion enabled: permissions and CRDs are printed for the installation, not for the current
+ * flags. Webhooks that are disabled by default need permissions of their own, which only --webhooks adds.
  */
 function withAllFeatures<F extends FlagTable>(
   program: OperatorProgram<F>,
@@ -200,7 +200,9 @@ function withAllFeatures<F extends FlagTable>(
   options: FlagOptions,
 ): OperatorOptions {
   const { leaderElection = true, webhooks = [] } = program;
-  return { ...withFlags(program, flags, options), leaderElection, webhooks };
+  const { webhooks: serves } = flags as FlagValues<typeof webhookFlags>;
+  const served = serves ? webhooks : webhooks.filter(({ type }) => type === "convert");
+  return { ...withFlags(program, flags, options), leaderElection, webhooks: served };
 }
 
 function withFlags<F extends FlagTable>(

@@ -2,6 +2,7 @@
 // parallel. If a webhook cannot be reached, the server rejects the request unless the failure policy is Ignore. The server calls no
 // webhook twice (reinvocationPolicy Never).
 
+import { Environment } from "@marcbachmann/cel-js";
 import type { LabelSelector } from "@memhog/runtime/kinds";
 import { matches } from "@memhog/runtime/objects";
 import { type ApiObject, type Draft, draftOf, isObject, type JsonObject, listAt, objectAt } from "../json.ts";
@@ -9,7 +10,7 @@ import type { KindEntry } from "../kinds/kind-entry.ts";
 import { applyJsonPatch } from "../patch/json-patch.ts";
 import type { Admission, AdmissionRequest } from "../server/admission.ts";
 import type { ServerCore } from "../server/core.ts";
-import { badRequest, internalError, notImplemented, StatusError } from "../server/status-error.ts";
+import { badRequest, internalError, StatusError } from "../server/status-error.ts";
 import {
   decisionIn,
   denial,
@@ -55,7 +56,7 @@ async function ask(
   const name = String(webhook.name);
   const kind = concernedKind(webhook, subject, core);
   if (kind === undefined) return undefined;
-  if (listAt(webhook, "matchConditions").length > 0) throw notImplemented(`matchConditions, which webhook ${name} has`);
+  if (!meetsConditions(webhook, subject)) return undefined;
   checkDryRunSupport(webhook, subject.request);
   try {
     const shown = await inVersion(subject, kind);
@@ -83,6 +84,27 @@ function failureOf(error: unknown): string | undefined {
   if (error instanceof WebhookCallError) return `failed to call webhook: ${error.message}`;
   return error instanceof InvalidReviewError ? `received invalid webhook response: ${error.message}` : undefined;
 }
+
+/**
+ * A condition that is false skips the webhook. If none is, one that cannot be evaluated skips it or rejects the request, as the failure
+ * policy says. Only `object` and `oldObject` are defined. @throws StatusError
+ */
+function meetsConditions(webhook: JsonObject, { object, request }: Subject): boolean {
+  const variables = { object: object ?? null, oldObject: request.oldObject ?? null };
+  const results = listAt(webhook, "matchConditions").map(({ expression }) => {
+    try {
+      return conditions.evaluate(String(expression), variables);
+    } catch (error) {
+      return error;
+    }
+  });
+  if (results.includes(false)) return false;
+  const failed = results.find((result) => result !== true);
+  if (failed === undefined || webhook.failurePolicy === "Ignore") return failed === undefined;
+  throw internalError(`failed evaluating matchConditions of webhook ${JSON.stringify(webhook.name)}: ${String(failed)}`);
+}
+
+const conditions = new Environment({ unlistedVariablesAreDyn: true, enableOptionalTypes: true });
 
 function checkDryRunSupport({ name, sideEffects }: JsonObject, { dryRun }: AdmissionRequest): void {
   if (!dryRun || sideEffects === "None" || sideEffects === "NoneOnDryRun") return;
