@@ -28,6 +28,11 @@ const rules: readonly Rule[] = [
     to: [layer("cache", "client", "schema", "objects", "concurrency")],
     why: "controller → cache → client",
   },
+  {
+    from: layer("plans"),
+    to: [layer("controller", "client", "schema", "objects", "concurrency")],
+    why: "plans stand on controllers",
+  },
   { from: layer("http"), to: [], why: "HTTP knows nothing of Kubernetes" },
   {
     from: layer("webhook"),
@@ -59,7 +64,7 @@ const rules: readonly Rule[] = [
 
 /** The entry points of the packages. */
 const doors =
-  /^@memhog\/((runtime|kit|localcluster|simulator|memhog-operator|hog)(\/testing)?|simulator\/simulate|hog\/options|runtime\/(operator|controller|webhook|schema|cache|client|objects|kinds|concurrency|http))$/;
+  /^@memhog\/((runtime|kit|localcluster|simulator|memhog-operator|hog)(\/testing)?|simulator\/simulate|hog\/options|runtime\/(operator|controller|plans|webhook|schema|cache|client|objects|kinds|concurrency|http))$/;
 
 /** The imports of a file: relative to the repository root for our own files, names for packages. */
 export function importsOf(file: string): readonly string[] {

@@ -40,22 +40,33 @@ describe("the published runtime", { timeout: 120_000 }, () => {
     expect(failing("--kubeconfig", "nowhere")).toEqual({ status: 1, said: [expect.stringContaining("nowhere")] });
   });
 
-  it("the guide's programs compile with the same settings, and their tests pass", async () => {
-    using project = mkdtempDisposableSync(join(tmpdir(), "stranger-"));
-    await installInto(project.path);
-    write(join(project.path, "package.json"), '{ "type": "module" }');
-    write(join(project.path, "tsconfig.json"), blockOf("json"));
-    const guide = readFileSync(join(top, "docs/guides/writing-an-operator.md"), "utf8");
-    const programs = [...guide.matchAll(/```ts\n(\/\/ (\S+)\n.*?)```/gs)];
-    for (const [, program = "", name = ""] of programs) write(join(project.path, name), program);
-    expect(programs.map(([, , name]) => name)).toEqual(["bucket.ts", "bucket.test.ts", "main.ts"]);
-    const compiled = spawnSync(join(top, "node_modules/.bin/tsc"), ["--noEmit"], { cwd: project.path, encoding: "utf8" });
-    expect(compiled.stdout + compiled.stderr).toBe("");
-    expect(run(project.path, "--test", "--test-reporter=tap", "bucket.test.ts")).toMatch(/^# pass 2$/m);
-    expect(run(project.path, "main.ts", "--print", "--all-namespaces")).toMatch(
-      /^kind: CustomResourceDefinition$.*^kind: ClusterRoleBinding$/ms,
-    );
-  });
+  const guides = [
+    {
+      guide: "writing-an-operator.md",
+      files: ["bucket.ts", "bucket.test.ts", "main.ts"],
+      tests: { file: "bucket.test.ts", pass: 2 },
+    },
+    { guide: "plans.md", files: ["database.ts", "database.test.ts"], tests: { file: "database.test.ts", pass: 1 } },
+  ];
+  it.each(guides)(
+    "the programs in $guide compile with the same settings, and their tests pass",
+    async ({ guide, files, tests }) => {
+      using project = mkdtempDisposableSync(join(tmpdir(), "stranger-"));
+      await installInto(project.path);
+      write(join(project.path, "package.json"), '{ "type": "module" }');
+      write(join(project.path, "tsconfig.json"), blockOf("json"));
+      const programs = [...readFileSync(join(top, "docs/guides", guide), "utf8").matchAll(/```ts\n(\/\/ (\S+)\n.*?)```/gs)];
+      for (const [, program = "", name = ""] of programs) write(join(project.path, name), program);
+      expect(programs.map(([, , name]) => name)).toEqual(files);
+      const compiled = spawnSync(join(top, "node_modules/.bin/tsc"), ["--noEmit"], { cwd: project.path, encoding: "utf8" });
+      expect(compiled.stdout + compiled.stderr).toBe("");
+      expect(run(project.path, "--test", "--test-reporter=tap", tests.file)).toMatch(new RegExp(`^# pass ${tests.pass}$`, "m"));
+      if (!files.includes("main.ts")) return;
+      expect(run(project.path, "main.ts", "--print", "--all-namespaces")).toMatch(
+        /^kind: CustomResourceDefinition$.*^kind: ClusterRoleBinding$/ms,
+      );
+    },
+  );
 
   it("the tarball contains only the files that the package needs", async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), "packed-"));
@@ -80,7 +91,7 @@ describe("the published runtime", { timeout: 120_000 }, () => {
     expect(maps).toContain("dist/shared-….js.map");
     expect([...kinds].sort()).toEqual(
       [
-        ...["LICENSE", "README.md", "package.json", "docs/writing-an-operator.md"],
+        ...["LICENSE", "README.md", "package.json", ...guides.map(({ guide }) => `docs/${guide}`)],
         ...["dist/….d.ts", "dist/shared-….js", "dist/node-version.js", ...maps],
         ...entries.map((entry) => `dist/${entry === "." ? "index" : entry.slice(2)}.js`),
       ].sort(),

@@ -24,6 +24,9 @@ const run = promisify(execFile);
 const packages = ["runtime", "kit", "simulator"] as const;
 type Package = (typeof packages)[number];
 
+/** The guides that the runtime's package contains. */
+const guides = ["writing-an-operator.md", "plans.md"];
+
 /** Writes the files for `npm publish` into the folder, which is emptied first. Resolves to the folder. */
 export async function pack(name: Package, folder: string): Promise<string> {
   // Older syntax, so that an old Node can parse the file and reach the version check.
@@ -32,7 +35,7 @@ export async function pack(name: Package, folder: string): Promise<string> {
   checkNodeVersionFirst(name, join(folder, "dist"));
   cpSync(join(sourceOf(name), "README.md"), join(folder, "README.md"));
   cpSync(join(top, "LICENSE"), join(folder, "LICENSE"));
-  if (name === "runtime") cpSync(join(top, "docs/guides/writing-an-operator.md"), join(folder, "docs/writing-an-operator.md"));
+  for (const guide of name === "runtime" ? guides : []) cpSync(join(top, "docs/guides", guide), join(folder, "docs", guide));
   return folder;
 }
 

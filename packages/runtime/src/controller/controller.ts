@@ -222,6 +222,7 @@ export function asDeclared(value: object): never {
 
 /** A controller without its function. */
 export interface ControllerDefinition<P extends Kind, C> {
+  readonly kind: P;
   /**
    * The type of the context, for functions that are declared apart from the controller. Only for `typeof`: it has no value.
    *
@@ -249,6 +250,7 @@ export function defineController<
   const R extends boolean = true,
 >(kind: P, kinds: ControllerKindOptions<O, W, M, R>): ControllerDefinition<P, ContextFor<P, O, W, M, R>> {
   const definition: Omit<ControllerDefinition<P, ContextFor<P, O, W, M, R>>, "Context"> = {
+    kind,
     reconcile: (reconcile, behavior = {}) => assemble(kind, { ...kinds, ...behavior }, reconcile),
   };
   return definition as ControllerDefinition<P, ContextFor<P, O, W, M, R>>;
