@@ -35,7 +35,7 @@ function world(...pods: readonly Stored<Pod>[]): Seen<typeof Gordon | typeof Pod
 const decide = (replicas: number, ...pods: readonly Stored<Pod>[]) => {
   const { children, status, outcome, events = [] } = decidePods(gordon(replicas), world(...pods), image);
   return {
-    wants: children.map(({ object }) => object.metadata.name.replace("gordon-a-", "")).join(),
+    wants: children.map((each) => ("object" in each ? each.object.metadata.name.replace("gordon-a-", "") : each.intent)).join(),
     says: `${status?.conditions?.[0]?.reason} ${status?.readyReplicas}/${status?.replicas}`,
     outcome,
     tells: events.map(({ reason }) => reason),

@@ -56,6 +56,7 @@ export function decidePods(gordon: Stored<Gordon>, seen: Observed, image: string
   const leftOut = new Set([...taken, ...replaced.map(nameOf)]);
   return {
     children: all.filter((pod) => !leftOut.has(nameOf(pod))).map((pod) => child(Pod, pod)),
+    prune: [Pod],
     status: report(gordon, ours, taken),
     events: replaced.map((pod) => ({
       reason: "PodReplaced",

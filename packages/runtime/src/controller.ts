@@ -1,5 +1,15 @@
 // @memhog/runtime/controller: reconciles the objects of one kind.
-export { type ChildOptions, child, type DesiredChild } from "./controller/children.ts";
+export {
+  absent,
+  after,
+  type Child,
+  type ChildOptions,
+  child,
+  type DesiredChild,
+  keep,
+  type NamedChild,
+  release,
+} from "./controller/children.ts";
 export type { CacheReader, Context, EventInput, ListFilter, StatusInput } from "./controller/context.ts";
 export {
   type Controller,
@@ -16,6 +26,12 @@ export {
   type Watch,
 } from "./controller/controller.ts";
 export { declarative, type Seen, type Wanted } from "./controller/declarative.ts";
-export { AggregateChildError, AlreadyOwnedError, ControllerError, TerminalError } from "./controller/errors.ts";
+export {
+  AggregateChildError,
+  AlreadyOwnedError,
+  ControllerError,
+  TerminalError,
+  UnstableChildError,
+} from "./controller/errors.ts";
 export type { ReconcileRecord } from "./controller/explain.ts";
 export { awaitChange, done, type Outcome, requeueAfter } from "./controller/outcome.ts";

@@ -14,7 +14,7 @@ export type { CacheReader, Context, EventInput, StatusInput } from "./controller
 export { type Outcome, awaitChange, done, requeueAfter } from "./controller/outcome.ts";
 export { type Seen, type Wanted, declarative } from "./controller/declarative.ts";
 export { TerminalError } from "./controller/errors.ts";
-export { child } from "./controller/children.ts";
+export { type Child, absent, after, child, keep, release } from "./controller/children.ts";
 export { type Controller, type ControllerOptions, type Source, controller, defineController } from "./controller/controller.ts";
 
 // webhook

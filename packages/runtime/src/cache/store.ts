@@ -8,7 +8,7 @@
 // - A watch never goes back. Events that are not newer than the stored object are ignored. A list is always believed, whatever its
 //   versions: after a cluster was restored from a backup they are smaller than before.
 import type { Cancel } from "../concurrency/environment.ts";
-import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
+import { type Kind, type KubernetesObject, type ObjectOf, type ObjectRef, ownerUids, type Stored } from "../objects/object.ts";
 import { isOlder } from "./own-writes.ts";
 
 /** A change in a store. `initial`: the change comes from a list, so it may have happened earlier. */
@@ -60,7 +60,7 @@ export class ObjectStore<T extends KubernetesObject> {
     else for (const objects of this.#byNamespace.values()) yield* objects.values();
   }
 
-  /** The objects that have an owner reference to this UID. */
+  /** The objects that have an owner reference to this UID, or a label that tracks it. */
   ownedBy(uid: string): readonly Stored<T>[] {
     return this.#byOwner.lookup(uid);
   }
@@ -178,7 +178,7 @@ export function indexBy<K extends Kind>(kind: K, values: IndexValues<ObjectOf<K>
 }
 
 /** Lists objects by the UID of every owner. Every store has this index. */
-export const byOwner: IndexValues<KubernetesObject> = (object) => object.metadata.ownerReferences?.map((owner) => owner.uid);
+export const byOwner: IndexValues<KubernetesObject> = ownerUids;
 
 /**
  * The contents of an index. A value with one object maps to the object itself instead of a set: with 20,000 pods, most of them the

@@ -8,7 +8,16 @@ import type { Change } from "../cache/store.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Cancel, Environment, Logger } from "../concurrency/environment.ts";
 import type { AddOptions } from "../concurrency/work-queue.ts";
-import { controllerOf, isReferenceTo, type Kind, type KubernetesObject, keyOf, type Stored } from "../objects/object.ts";
+import {
+  controllerOf,
+  isReferenceTo,
+  type Kind,
+  type KubernetesObject,
+  keyOf,
+  type Stored,
+  trackingAnnotation,
+  trackingLabel,
+} from "../objects/object.ts";
 import type { CacheReader } from "./context.ts";
 import { type AnyPredicate, type AnyWatch, asDeclared, type Controller, type Source, type SourceContext } from "./controller.ts";
 
@@ -108,7 +117,7 @@ function isRelevant(change: Change, predicate: AnyPredicate | undefined, log: Lo
   }
 }
 
-/** The controlling owner of a child, and the previous one if the change replaced it. */
+/** The owner of a child, by owner reference or by label, and the previous one if the change replaced it. */
 function ownersIn(kind: Kind, { object, previous }: Change): Set<string> {
   const states = previous === undefined ? [object] : [object, previous];
   return new Set(states.map((state) => ownerKey(kind, state)).filter((key) => key !== undefined));
@@ -116,9 +125,13 @@ function ownersIn(kind: Kind, { object, previous }: Change): Set<string> {
 
 function ownerKey(kind: Kind, child: Stored<KubernetesObject>): string | undefined {
   const owner = controllerOf(child);
-  if (owner === undefined || !isReferenceTo(kind, owner)) return undefined;
+  if (owner === undefined || !isReferenceTo(kind, owner)) return trackingOwner(kind, child);
   const { namespace } = child.metadata;
   return keyOf(kind.namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name });
+}
+
+function trackingOwner(kind: Kind, { metadata }: Stored<KubernetesObject>): string | undefined {
+  return metadata.labels?.[trackingLabel(kind)] === undefined ? undefined : metadata.annotations?.[trackingAnnotation(kind)];
 }
 
 function mapped({ map }: AnyWatch, { cached, log }: ChangeHandlerOptions): KeysOf {

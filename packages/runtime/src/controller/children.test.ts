@@ -4,7 +4,7 @@ import { ConfigMap, Namespace, Node, Secret } from "../objects/kinds/core.ts";
 import { Pod } from "../objects/kinds/pod.ts";
 import { type Kind, keyOf } from "../objects/object.ts";
 import { atWork, config, noted, ref } from "./at-work.fixture.ts";
-import { child, type DesiredChild, hashAnnotation } from "./children.ts";
+import { type Child, type ChildOptions, child, hashAnnotation } from "./children.ts";
 import { controller } from "./controller.ts";
 import { done } from "./outcome.ts";
 import { loseAnswer } from "./scripted-client.fixture.ts";
@@ -23,10 +23,10 @@ function forbid(): never {
 const notesOf = ({ runner }: Awaited<ReturnType<typeof atWork>>) => runner.explain(ref("a")).flatMap(({ notes }) => notes);
 
 /** Applies these children to every object. */
-const wanting = (...children: readonly DesiredChild[]) =>
+const wanting = (...children: readonly Child[]) =>
   controller(ConfigMap, { owns: [Secret, Pod] }, async (own, ctx) => {
     const owner = ctx.get(ConfigMap, own);
-    if (owner !== undefined) await ctx.applyChildren(owner, children);
+    if (owner !== undefined) await ctx.applyChildren(owner, children, { prune: [Secret, Pod] });
     return done();
   });
 
@@ -38,15 +38,15 @@ describe("applyChildren", () => {
       const children = wanted().map((name) =>
         child(Secret, { metadata: { name, labels: { app: "colors" } }, stringData: { name } }),
       );
-      await ctx.applyChildren(owner, children);
+      await ctx.applyChildren(owner, children, { prune: [Secret] });
       return done();
     });
 
-  const fixed = (whenImmutable: "replace" | "fail", value: () => string) =>
+  const fixed = (options: ChildOptions, value: () => string) =>
     controller(ConfigMap, { owns: [Secret] }, async (own, ctx) => {
       const owner = ctx.get(ConfigMap, own);
       const object = { metadata: { name: "s" }, stringData: { value: value() } };
-      if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, object, { whenImmutable })]);
+      if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, object, options)]);
       return done();
     });
 
@@ -238,7 +238,7 @@ describe("applyChildren", () => {
     { name: "a former child", before: true, said: "" },
   ])("never touches an object of another owner that appears between our read and our write: $name", async ({ before, said }) => {
     let value = "1";
-    await using at = await atWork(() => fixed("fail", () => value));
+    await using at = await atWork(() => fixed({}, () => value));
     at.api.put(ConfigMap, config("a"));
     if (before) await at.start();
     at.world.spoil = () => {
@@ -349,20 +349,20 @@ describe("applyChildren", () => {
 
   it.each([
     {
-      name: "replaces a child with a changed immutable field if whenImmutable is replace",
-      how: "replace",
+      name: "replaces a child with a changed immutable field if replace is set",
+      how: { replace: "background" },
       after: ["try", "delete", "apply"],
     },
-    { name: "fails on a changed immutable field otherwise", how: "fail", after: [] },
+    { name: "fails on a changed immutable field otherwise", how: {}, after: [] },
     {
       name: "does not replace an invalid child: its replacement would be invalid, too",
-      how: "replace",
+      how: { replace: "background" },
       wrong: () => invalid("must be a number"),
       after: ["try"],
     },
     {
       name: "does not replace a child that could not be created again because of an admission policy or a quota",
-      how: "replace",
+      how: { replace: "background" },
       wrong: forbid,
       after: ["try"],
     },

@@ -30,7 +30,7 @@ export const Choir = defineResource({
   version: "v1",
   kind: "Choir",
   spec: z.object({ singers: z.int().min(0).max(20), song: z.string().max(100).default("la") }),
-  status: z.object({ singers: z.int() }),
+  status: z.object({ singers: z.int(), step: z.int().optional(), encore: z.string().max(100).optional() }),
   conditions: { Ready: { True: ["Complete"], False: ["SingersMissing", "Stuck"] } },
 });
 export type Choir = ObjectOf<typeof Choir>;
@@ -57,7 +57,7 @@ export function choirs({ resyncMs = 0 }: { resyncMs?: number } = {}): Controller
     const choir = ctx.get(Choir, ref);
     if (choir === undefined || choir.metadata.deletionTimestamp !== undefined) return done();
     if (choir.spec.song === "poison") throw new Error("this choir cannot be looked at");
-    await ctx.applyChildren(choir, singersOf(choir));
+    await ctx.applyChildren(choir, singersOf(choir), { prune: [ConfigMap] });
     await ctx.setStatus(choir, reportOf(choir, ctx.list(ConfigMap, { ownedBy: choir }).length));
     return done();
   });

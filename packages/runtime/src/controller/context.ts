@@ -8,14 +8,14 @@ import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../obj
 import type { Resource, StatusInputOf } from "../schema/define-resource.ts";
 import type { Grant, Granted, Same } from "../schema/permissions.ts";
 import type { RestrictedClient } from "../schema/restricted-client.ts";
-import type { ChildrenOptions, DesiredChild } from "./children.ts";
+import type { Child, ChildrenOptions } from "./children.ts";
 
 export interface ListFilter {
   /** @default all namespaces that the operator watches */
   readonly namespace?: string | undefined;
   /** Only objects with all of these labels. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Only objects that have this one among their owner references. */
+  /** Only objects that have this one among their owner references, or that are tracked for it. */
   readonly ownedBy?: Stored<KubernetesObject>;
 }
 
@@ -61,6 +61,9 @@ export type StatusInput<K extends Kind> =
       ? NonNullable<S>
       : never;
 
+/** Fields of the status to change; null removes one. */
+export type StatusPatchInput<K extends Kind> = { readonly [F in keyof StatusInput<K>]?: StatusInput<K>[F] | null };
+
 type Matching<D, T> = D extends Kind<infer DeclaredT> ? (Same<DeclaredT, T> extends true ? true : never) : never;
 
 /** The compiler error for a kind that is not declared. */
@@ -88,19 +91,27 @@ export interface Context<P extends Kind, D extends Kind, G extends readonly Gran
   /** Calls the API server; reads are live. Before a disruptive action, read live and write with UID and resourceVersion. */
   readonly client: RestrictedClient<G>;
   /**
-   * Replaces the set of children of an object. Applies every child that differs, and DELETES every other object of the owned
-   * kinds (or of `options.prune`) that the owner controls. Never touches an object that another owner controls. Writes
-   * nothing if the children are already as desired.
+   * Makes the children of an object as declared (see `child`, `after`, `keep`, `absent`, `release`). Children that are not
+   * mentioned stay, except those of the kinds in `options.prune`: they are deleted. Never touches an object that another
+   * owner controls. Writes nothing if the children are already as declared.
    */
-  applyChildren(owner: Stored<ObjectOf<P>>, children: readonly DesiredChild[], options?: ChildrenOptions): Promise<void>;
+  applyChildren(owner: Stored<ObjectOf<P>>, children: readonly Child[], options?: ChildrenOptions): Promise<void>;
   /**
    * Replaces the status of the object, through /status: fields that this controller set before and does not set now are
-   * removed. Conditions are merged by type, and conditions of other writers stay. Adds observedGeneration and transition
+   * removed, also by a second call in the same reconcile (see `patchStatus`). Conditions are merged by type, and conditions of other writers stay. Adds observedGeneration and transition
    * times. Writes nothing if the status is already as desired.
    */
   setStatus(
     object: Stored<ObjectOf<P>>,
     status: Granted<G, ObjectOf<P>, "patch", "status"> extends true ? StatusInput<P> : StatusNotWritten,
+  ): Promise<void>;
+  /**
+   * Changes only the fields of the status that are named, through /status; null removes one. Nested objects and conditions are
+   * merged. Use it to record progress before an action. Writes nothing if the fields are already as desired.
+   */
+  patchStatus(
+    object: Stored<ObjectOf<P>>,
+    patch: Granted<G, ObjectOf<P>, "patch", "status"> extends true ? StatusPatchInput<P> : StatusNotWritten,
   ): Promise<void>;
   /** Records an Event on the object. */
   event(object: Stored<ObjectOf<P>>, event: EventInput): void;

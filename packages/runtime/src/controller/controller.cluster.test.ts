@@ -5,6 +5,7 @@ import { ConfigMap } from "../objects/kinds/core.ts";
 import { ownerReferenceTo } from "../objects/object.ts";
 import { eventually } from "../testing/eventually.ts";
 import type { Fault, FaultPlan } from "../testing/fault-proxy.ts";
+import { child } from "./children.ts";
 import { Choir, choirs, creations, type Performance, stage } from "./choir.fixture.ts";
 import { controller } from "./controller.ts";
 import { done, requeueAfter } from "./outcome.ts";
@@ -268,7 +269,7 @@ describe("A1: rejections", () => {
       controller(Choir, { owns: [ConfigMap], onTerminalError }, async (ref, ctx) => {
         const choir = ctx.get(Choir, ref);
         if (choir === undefined) return done();
-        await ctx.applyChildren(choir, [{ kind: ConfigMap, object: { metadata: { name: "Not_A_Name" } } }]);
+        await ctx.applyChildren(choir, [child(ConfigMap, { metadata: { name: "Not_A_Name" } })]);
         return done();
       }),
     );

@@ -13,6 +13,7 @@ const counted = (ran: string[]) =>
     const names = Array.from({ length: Number(data?.count) }, (_, index) => `${metadata.name}-${index}`);
     return {
       children: names.map((name) => child(Secret, { metadata: { name } })),
+      prune: [Secret],
       events: [{ reason: "Counted", message: data?.count ?? "" }],
     };
   });

@@ -3,7 +3,7 @@
 import type { Index } from "../cache/store.ts";
 import type { Kind, KubernetesObject, ObjectOf, ObjectRef, Stored } from "../objects/object.ts";
 import type { Grant } from "../schema/permissions.ts";
-import type { DesiredChild } from "./children.ts";
+import type { Child } from "./children.ts";
 import type { Declared, EventInput, ListFilter, StatusInput } from "./context.ts";
 import { asDeclared, assemble, type Controller, type ControllerOptions, type KindsOf } from "./controller.ts";
 import { done, type Outcome } from "./outcome.ts";
@@ -23,8 +23,10 @@ export interface Seen<D extends Kind> {
 
 /** The desired state. */
 export interface Wanted<P extends Kind> {
-  /** Replaces the set of children: children that are missing here are deleted. */
-  readonly children: readonly DesiredChild[];
+  /** The children, as declared by `child`, `after`, `keep`, `absent` and `release`. A child that is not mentioned stays. */
+  readonly children: readonly Child[];
+  /** Kinds of which `children` has every child: other children of these kinds are DELETED. @default none */
+  readonly prune?: readonly Kind[];
   /** Replaces the status, like `ctx.setStatus`. @default the status stays as it is */
   readonly status?: StatusInput<P>;
   /** Events, recorded after the writes. Every reconcile that returns an event records it. */
@@ -35,10 +37,11 @@ export interface Wanted<P extends Kind> {
 
 /**
  * Defines a controller by a pure function from an object and the observed state to its children and its status. The runtime
- * applies, prunes and reports. The garbage collector handles objects that are being deleted.
+ * applies and reports. The garbage collector handles objects that are being deleted.
  *
  *     const gordons = declarative(Gordon, { owns: [Pod] }, (gordon, seen) => ({
  *       children: podsFor(gordon),
+ *       prune: [Pod],
  *       status: statusOf(gordon, seen.children(Pod)),
  *     }));
  */
@@ -61,7 +64,7 @@ export function declarative<
       list(of, { ownedBy: object }).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const seen = { children, get, list, lookup, now: clock.now() };
     const wanted = decideAny(asDeclared(object), asDeclared(seen));
-    await scope.applyChildren(object, wanted.children);
+    await scope.applyChildren(object, wanted.children, wanted.prune && { prune: wanted.prune });
     if (wanted.status !== undefined) await scope.setStatus(object, wanted.status as StatusToSet);
     // Last, because an Event reports what has happened. If a write fails, the next reconcile decides again what to record.
     for (const event of wanted.events ?? []) scope.event(object, event);

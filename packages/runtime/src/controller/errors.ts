@@ -25,9 +25,32 @@ export class AlreadyOwnedError extends TerminalError {
     const theirs = child.metadata?.ownerReferences?.find(({ controller }) => controller);
     const found = theirs === undefined ? "no controller" : `${theirs.kind} ${theirs.name} (UID ${theirs.uid})`;
     super(
-      `${kind.kind} ${keyOf(refOf(child))}: expected it to be controlled by ${keyOf(refOf(owner))} (UID ${owner.metadata?.uid}), found ${found} → rename or delete one of the two; the existing object is not touched`,
+      `${kind.kind} ${keyOf(refOf(child))}: expected it to be controlled by ${keyOf(refOf(owner))} (UID ${owner.metadata?.uid}), found ${found} → rename or delete one of the two, or let the child adopt an object without a controller; the existing object is not touched`,
     );
     this.child = child;
+  }
+}
+
+/**
+ * A child was written so often that the next write has to wait: its desired state differs on every reconcile, for example
+ * because it has a random or time-dependent field, or another writer keeps changing it.
+ */
+export class UnstableChildError extends ControllerError {
+  readonly code = "UNSTABLE_CHILD";
+  /** Milliseconds until the next write is allowed. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    child: string,
+    cause: { readonly isOurChange: boolean; readonly paths: readonly string[]; readonly waitMs: number },
+  ) {
+    const found = cause.isOurChange ? "another desired state on every reconcile" : "another writer that keeps changing it";
+    const where = cause.paths.length === 0 ? "" : ` (${cause.paths.join(", ")})`;
+    const advice = cause.isOurChange ? 'compute it from the object only, or use mode "once"' : "stop one of the two writers";
+    super(
+      `${child}: expected a stable desired state, found ${found}${where} → ${advice}; until then it is written every 10 s at most`,
+    );
+    this.retryAfterMs = cause.waitMs;
   }
 }
 

@@ -2,7 +2,15 @@
 import type { Cache, OpenCache, SharedCaches } from "../cache/cache.ts";
 import type { Index } from "../cache/store.ts";
 import type { Cancel } from "../concurrency/environment.ts";
-import { type Kind, type KubernetesObject, keyOf, type ObjectOf, type ObjectRef, type Stored } from "../objects/object.ts";
+import {
+  controllerOf,
+  type Kind,
+  type KubernetesObject,
+  keyOf,
+  type ObjectOf,
+  type ObjectRef,
+  type Stored,
+} from "../objects/object.ts";
 import type { CacheReader, ListFilter } from "./context.ts";
 import { KindNotCachedError } from "./errors.ts";
 
@@ -96,12 +104,13 @@ export class NameConflicts {
     this.#waiting.set(name, owners.add(keyOf(owner)));
   }
 
-  /** Enqueues the owners that wait for an object of this kind when it is removed. */
+  /** Enqueues the owners that wait for an object of this kind when it is removed, or when its controller releases it. */
   attach(kind: Kind, cache: Cache, enqueue: (owner: string, reason: string) => void): Cancel {
-    return cache.onChange(({ type, object }) => {
-      if (type !== "removed" || this.#waiting.size === 0) return;
+    return cache.onChange(({ type, object, previous }) => {
+      const released = previous !== undefined && controllerOf(previous) !== undefined && controllerOf(object) === undefined;
+      if (this.#waiting.size === 0 || !(released || type === "removed")) return;
       const name = nameOf(kind, object.metadata);
-      const reason = `conflicting ${kind.kind} ${keyOf(object.metadata)} was removed`;
+      const reason = `conflicting ${kind.kind} ${keyOf(object.metadata)} was ${released ? "released" : "removed"}`;
       for (const owner of this.#waiting.get(name) ?? []) enqueue(owner, reason);
       this.#waiting.delete(name);
     });

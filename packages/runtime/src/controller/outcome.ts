@@ -6,13 +6,14 @@
 //                               (A server-side apply conflict with another field manager is treated like a 422.)
 //     429                       again after the back-off, and not before the server's Retry-After
 //     403, 422                  again after a minute, then two, up to 16; reported in an Event (A1: never a hot loop)
+//     UnstableChildError        again when the child may be written again
 //     TerminalError             nothing, until something changes; reported in an Event
 //     anything else             again after the controller's back-off: by default 50 ms, doubling up to 5 minutes
 //     stopping                  nothing: the next process reconciles everything
 import { ConflictError, ForbiddenError, InvalidError, TooManyRequestsError } from "../client/errors.ts";
 import { type BackoffOptions, delayFor } from "../concurrency/backoff.ts";
 import { AccessNotDeclaredError } from "../schema/errors.ts";
-import { TerminalError } from "./errors.ts";
+import { TerminalError, UnstableChildError } from "./errors.ts";
 import type { ReconcileResult } from "./metrics.ts";
 
 export type Outcome =
@@ -81,6 +82,7 @@ export function afterReconcile(ending: Ending, backoff: BackoffOptions, random: 
   const failure = { failed: true, result: "error", log: "error" } as const;
   if (isTerminal(error)) return { ...failure, failed: false, stuck: true };
   if (isRejected(error)) return { ...failure, againInMs: delayFor(failures, rejectedBackoff, random), stuck: true };
+  if (error instanceof UnstableChildError) return { ...failure, againInMs: error.retryAfterMs, log: "warn", stuck: false };
   const againInMs = Math.max(delayFor(failures, backoff, random), Math.min(retryAfterOf(error), backoff.maxMs));
   return { ...failure, againInMs, stuck: false };
 }

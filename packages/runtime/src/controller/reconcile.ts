@@ -7,7 +7,8 @@ import type { Clock, Logger } from "../concurrency/environment.ts";
 import type { ObjectReference } from "../objects/kinds/kind.ts";
 import { apiVersionOf, type Kind, type KubernetesObject, keyOf, type ObjectRef, type Stored } from "../objects/object.ts";
 import type { GrantedClient } from "../schema/restricted-client.ts";
-import { applyChildren, type ChildrenOptions, type DesiredChild } from "./children.ts";
+import { applyChildren } from "./apply-children.ts";
+import type { Child, ChildrenOptions } from "./children.ts";
 import type { Context, EventInput, EventSink, ListFilter } from "./context.ts";
 import { asDeclared, type Controller } from "./controller.ts";
 import { type ReconcileEndedError, TerminalError } from "./errors.ts";
@@ -17,7 +18,7 @@ import type { PendingWrites } from "./key-state.ts";
 import type { NameConflicts, OpenCaches } from "./open-caches.ts";
 import { afterReconcile, describeOutcome, type Ending, type NextStep, type Outcome } from "./outcome.ts";
 import type { AppliedChildren, WriteResults } from "./settled.ts";
-import { type StatusToSet, setStatus } from "./status.ts";
+import { patchStatus, type StatusPatch, type StatusToSet, setStatus } from "./status.ts";
 import { trackedClient } from "./tracked-client.ts";
 
 /** The dependencies that all reconciles of a controller share. */
@@ -144,6 +145,8 @@ export class ReconcileScope implements Omit<ContextShape, (typeof lazy)[number]>
   #client: GrantedClient | undefined;
   #linked: LinkedSignal | undefined;
   #ended = false;
+  /** The reconciled object after the last write of its status. */
+  #latest: AnyObject | undefined;
 
   declare readonly client: GrantedClient;
   declare readonly clock: Clock;
@@ -171,9 +174,10 @@ export class ReconcileScope implements Omit<ContextShape, (typeof lazy)[number]>
     this.#read.add(`${index.kind.kind} under ${value} ×${found.length}`);
     return found;
   };
-  readonly applyChildren = (owner: AnyObject, children: readonly DesiredChild[], options?: ChildrenOptions): Promise<void> =>
+  readonly applyChildren = (owner: AnyObject, children: readonly Child[], options?: ChildrenOptions): Promise<void> =>
     applyChildren(this, owner, children, options);
   readonly setStatus = (object: AnyObject, status: StatusToSet): Promise<void> => setStatus(this, object, status);
+  readonly patchStatus = (object: AnyObject, patch: StatusPatch): Promise<void> => patchStatus(this, object, patch);
   readonly event = (object: AnyObject, event: EventInput): void => this.eventOn(this.kind, object, event);
   readonly eventOn = (kind: Kind, object: AnyObject, event: EventInput): void => {
     this.note(`event: ${event.reason}: ${event.message}`);
@@ -198,6 +202,17 @@ export class ReconcileScope implements Omit<ContextShape, (typeof lazy)[number]>
   /** @throws KindNotCachedError */
   cacheOf(kind: Kind): Cache {
     return this.#deps.caches.of(kind);
+  }
+
+  /** The object as this reconcile wrote it last, so that a second write of its status continues from the first. */
+  latest<T extends AnyObject>(object: T): T {
+    return this.#latest?.metadata.uid === object.metadata.uid ? (this.#latest as T) : object;
+  }
+
+  /** Records the answer to a write of the status. Returns it as the cache holds it. */
+  remember<T extends AnyObject>(answer: T): T {
+    this.#latest = this.cacheOf(this.kind).project(answer);
+    return this.#latest as T;
   }
 
   /** Rejects every further call, and aborts calls that were not awaited. */

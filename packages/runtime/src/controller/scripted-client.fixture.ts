@@ -2,7 +2,7 @@
 // clock through sequences that no real server produces on demand. Writes are only approximated (apply is a deep merge); tests
 // of the server's behavior run against a real API server.
 import { ScriptedApi } from "../cache/scripted-api.fixture.ts";
-import type { Client } from "../client/client.ts";
+import type { Client, DeleteOptions } from "../client/client.ts";
 import { AlreadyExistsError, ConflictError, NotFoundError, TransportError } from "../client/errors.ts";
 import { equals, isRecord } from "../objects/diff.ts";
 import { type Kind, type KubernetesObject, keyOf, type ObjectRef, refOf, type Stored } from "../objects/object.ts";
@@ -37,9 +37,10 @@ export class ScriptedWorld {
         this.#expect(body.metadata?.resourceVersion, before.metadata.resourceVersion);
         return this.#merge(kind, ref, body);
       }),
-    delete: async (kind: Kind, ref: ObjectRef, o: { readonly uid?: string; readonly resourceVersion?: string } = {}) =>
+    delete: async (kind: Kind, ref: ObjectRef, o: DeleteOptions = {}) =>
       this.#write("delete", kind, ref, () => {
-        const before = this.api.get(kind, ref) ?? this.#missing(ref);
+        const before = this.api.get(kind, ref);
+        if (before === undefined) return o.ignoreNotFound ? undefined : this.#missing(ref);
         this.#expect(o.uid, before.metadata.uid);
         this.#expect(o.resourceVersion, before.metadata.resourceVersion);
         this.api.remove(kind, ref);

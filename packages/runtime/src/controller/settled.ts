@@ -7,7 +7,7 @@
 // - The desired state can shrink: everything desired is there, plus a field of ours that is no longer desired. So a child
 //   carries the hash of what was last applied.
 import { createHash } from "node:crypto";
-import { isRecord, isSubset } from "../objects/diff.ts";
+import { differences, isRecord, isSubset } from "../objects/diff.ts";
 
 /** The results of writes that the server stored differently, by UID. Keeps only hashes, so that objects can be collected. */
 export class WriteResults {
@@ -29,9 +29,12 @@ export class WriteResults {
   }
 }
 
-/** Decides whether children are as desired. */
+/** Decides whether children are as desired, and whether they may be written. */
 export class AppliedChildren {
   readonly #results = new WriteResults();
+  /** The results of the search for foreign fields (apply-exact.ts). */
+  readonly exact = new WriteResults();
+  readonly rates = new WriteRates();
 
   /** Whether the object with this UID is as desired, or as close to it as the server allows. */
   isApplied(uid: string, wanted: unknown, actual: unknown): boolean {
@@ -46,9 +49,41 @@ export class AppliedChildren {
 
   /** The object is gone. */
   forget(uid: string): void {
-    this.#results.forget(uid);
+    for (const memory of [this.#results, this.exact, this.rates]) memory.forget(uid);
   }
 }
+
+/** Where an object differs from what is desired of it, as JSON paths. Without values, which may be secret. */
+export function changedPaths(wanted: unknown, actual: unknown): readonly string[] {
+  return differences(sameShape(wanted, actual), wanted, 5).map(({ path }) => path);
+}
+
+/**
+ * How often a child may be written. A child whose desired state has a random part is written by every reconcile, and every
+ * write triggers the next one: thousands per second. The same happens if another writer reverts ours.
+ *
+ *     writes at once    20, then one every 10 s
+ */
+export class WriteRates {
+  readonly #written = new Map<string, { tokens: number; asOfMs: number }>();
+
+  /** Takes a write. Returns 0, or the milliseconds until the next one is allowed. */
+  take(uid: string, nowMs: number): number {
+    const last = this.#written.get(uid) ?? { tokens: burst, asOfMs: nowMs };
+    const tokens = Math.min(burst, last.tokens + (nowMs - last.asOfMs) / refillMs);
+    const waitMs = tokens >= 1 ? 0 : Math.ceil((1 - tokens) * refillMs);
+    this.#written.set(uid, { tokens: waitMs === 0 ? tokens - 1 : tokens, asOfMs: nowMs });
+    return waitMs;
+  }
+
+  /** The object is gone. */
+  forget(uid: string): void {
+    this.#written.delete(uid);
+  }
+}
+
+const burst = 20;
+const refillMs = 10_000;
 
 /** The part of a value that the desired one specifies. */
 export function sameShape(wanted: unknown, actual: unknown): unknown {

@@ -51,7 +51,8 @@ async function sent(
   const client = { apply } as unknown as Client;
   const cacheOf = () => ({ project: (answer: unknown) => answer }) as Cache;
   const deps = { writtenStatuses: new WriteResults() };
-  const scope = { kind, fieldManager: "tea", client, clock: manualClock(), cacheOf, deps } as unknown as ReconcileScope;
+  const own = { latest: (given: unknown) => given, remember: (answer: unknown) => answer };
+  const scope = { kind, fieldManager: "tea", client, clock: manualClock(), cacheOf, deps, ...own } as unknown as ReconcileScope;
   await setStatus(scope, object as never, desired);
   return sent;
 }

@@ -1,14 +1,21 @@
 // Writing the status of an object: through /status, by server-side apply under the controller's name, and only if it changes
 // anything. A status that is written on every reconcile would trigger its own controller and everyone else who watches.
 //
-// `setStatus` replaces: fields that are no longer set are removed. Conditions are merged by type: those of other writers stay,
-// and `lastTransitionTime` changes only with the status of the condition.
+// `setStatus` replaces what the previous `setStatus` of the controller set: fields that are no longer set are removed, also by a
+// second call in the same reconcile. `patchStatus` changes only the fields it names, and they stay until it removes them. Both
+// merge conditions by type: those of other writers stay, and `lastTransitionTime` changes only with the status of the condition.
+//
+//     setStatus({ phase: "Backup", step: 2 })     phase Backup, step 2
+//     setStatus({ phase: "Ready" })               phase Ready
+//     patchStatus({ step: 3 })                    phase Ready, step 3
+//     setStatus({ phase: "Failed" })              phase Failed, step 3
+//     patchStatus({ step: null })                 phase Failed
 //
 // The stored status can differ from what we set: fields of another writer, defaults, values that the server rewrites. Then it
 // is written once and the result is remembered (settled.ts), until either the desired status or the stored one changes.
 import { NotFoundError } from "../client/errors.ts";
 import { findCondition, setCondition } from "../objects/condition.ts";
-import { equals } from "../objects/diff.ts";
+import { equals, isRecord } from "../objects/diff.ts";
 import type { Condition } from "../objects/kinds/kind.ts";
 import type { Kind, KubernetesObject, Stored } from "../objects/object.ts";
 import type { ReconcileScope } from "./reconcile.ts";
@@ -23,23 +30,69 @@ export interface StatusToSet {
   readonly conditions?: readonly Omit<Condition, "lastTransitionTime">[];
 }
 
-export async function setStatus(scope: ReconcileScope, object: Stored<WithStatus>, input: StatusToSet): Promise<void> {
+/** Fields of a status to change; null removes one. */
+export interface StatusPatch extends Omit<StatusToSet, "conditions"> {
+  readonly conditions?: StatusToSet["conditions"] | null;
+}
+
+/** Changes the fields that the patch names, if they differ. A compare-and-swap: the list of conditions is written whole. */
+export async function patchStatus(scope: ReconcileScope, given: Stored<WithStatus>, input: StatusPatch): Promise<void> {
+  const object = scope.latest(given);
+  const { conditions: named, ...fields } = input;
+  const patch = { ...fields, ...(named && { conditions: conditionsWith(scope, object, named) }) };
+  if (isMerged(patch, object.status ?? {})) return;
+  const { uid, resourceVersion } = object.metadata;
+  const body = { metadata: { uid, resourceVersion }, status: patch };
+  const options = { fieldManager: scope.fieldManager, subresource: "status" } as const;
+  await unlessDeleted(object, async () => {
+    scope.remember(await scope.client.patch(scope.kind, object.metadata, { type: "merge", body }, options));
+  });
+}
+
+function conditionsWith(
+  { kind, clock }: ReconcileScope,
+  object: Stored<WithStatus>,
+  named: NonNullable<StatusToSet["conditions"]>,
+) {
+  const { conditions = [] } = statusOf(kind, object, { conditions: named }, clock.now());
+  const types = new Set(conditions.map(({ type }) => type));
+  const others = object.status?.conditions?.filter(({ type }) => !types.has(type)) ?? [];
+  const order = [...(object.status?.conditions ?? []), ...conditions].map(({ type }) => type);
+  return [...others, ...conditions].toSorted((a, b) => order.indexOf(a.type) - order.indexOf(b.type));
+}
+
+/** Whether a merge patch (RFC 7386) changes nothing. */
+function isMerged(patch: unknown, actual: unknown): boolean {
+  if (patch === undefined) return true;
+  if (patch === null) return actual === undefined || actual === null;
+  if (!isRecord(patch)) return equals(patch, actual);
+  return isRecord(actual) && Object.keys(patch).every((key) => isMerged(patch[key], actual[key]));
+}
+
+/** The object may be deleted meanwhile. (For a kind without /status the server answers 404 without the name.) */
+async function unlessDeleted({ metadata }: Stored<WithStatus>, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || error.details.name !== metadata.name) throw error;
+  }
+}
+
+export async function setStatus(scope: ReconcileScope, given: Stored<WithStatus>, input: StatusToSet): Promise<void> {
+  const object = scope.latest(given);
   const status = statusOf(scope.kind, object, input, scope.clock.now());
   const wanted = withoutTimes(status);
   if (isWritten(scope.kind, object.status, status)) return;
   if (scope.deps.writtenStatuses.has(object.metadata.uid, wanted, managedPart(scope.kind, status, object.status))) return;
   const { name, namespace, uid } = object.metadata;
   const metadata = { name, ...(namespace !== undefined && { namespace }), uid };
-  try {
-    const options = { fieldManager: scope.fieldManager, force: true, subresource: "status" } as const;
+  const options = { fieldManager: scope.fieldManager, force: true, subresource: "status" } as const;
+  await unlessDeleted(object, async () => {
     const answer = await scope.client.apply<WithStatus, "status">(scope.kind, { metadata, status }, options);
-    const stored = scope.cacheOf(scope.kind).project(answer) as WithStatus;
+    const stored = scope.remember(answer);
     if (isWritten(scope.kind, stored.status, status)) scope.deps.writtenStatuses.forget(uid);
     else scope.deps.writtenStatuses.remember(uid, wanted, managedPart(scope.kind, status, stored.status));
-  } catch (error) {
-    // The object was deleted. (For a kind without /status the server answers 404 without the name.)
-    if (!(error instanceof NotFoundError) || error.details.name !== name) throw error;
-  }
+  });
 }
 
 /**

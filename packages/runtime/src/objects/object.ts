@@ -133,3 +133,36 @@ export function isOwnedBy(object: KubernetesObject, uid: string): boolean {
 export function isControlledBy(object: KubernetesObject, uid: string): boolean {
   return controllerOf(object)?.uid === uid;
 }
+
+// Children without an owner reference. The garbage collector does not know them, so neither a deletion of the owner with
+// `--cascade=foreground` nor a lost owner can remove them: their controller does, in its finalizer. A label has the UID of the
+// owner; an annotation has its key, which can be longer than a label value may be.
+
+const trackingSuffix = "/owner-uid";
+
+/** The label of a tracked child with the UID of its owner: "databases.example.com/owner-uid". */
+export function trackingLabel(owner: Pick<Kind, "group" | "plural">): string {
+  return `${resourceOf(owner)}${trackingSuffix}`;
+}
+
+/** The annotation of a tracked child with the key of its owner: "databases.example.com/owner". */
+export function trackingAnnotation(owner: Pick<Kind, "group" | "plural">): string {
+  return `${resourceOf(owner)}/owner`;
+}
+
+/** "databases.example.com", the name of the CRD. */
+function resourceOf({ group, plural }: Pick<Kind, "group" | "plural">): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+/** Whether the object is a tracked child of the owner of this kind with this UID. */
+export function isTrackedBy(object: KubernetesObject, kind: Pick<Kind, "group" | "plural">, uid: string): boolean {
+  return object.metadata?.labels?.[trackingLabel(kind)] === uid;
+}
+
+/** The UIDs of all owners, by owner reference or by label. */
+export function ownerUids({ metadata }: KubernetesObject): readonly string[] {
+  const uids = metadata?.ownerReferences?.map((owner) => owner.uid) ?? [];
+  for (const label in metadata?.labels) if (label.endsWith(trackingSuffix)) uids.push(metadata?.labels?.[label] ?? "");
+  return uids;
+}

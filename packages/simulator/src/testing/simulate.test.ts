@@ -99,6 +99,7 @@ describe("simulate", () => {
   it("creates, repairs and prunes children, and sends no requests when nothing has changed", async () => {
     const tags = declarative(Bucket, { owns: [ConfigMap] }, (bucket, seen) => ({
       children: bucket.spec.tags.map((tag) => child(ConfigMap, { metadata: { name: tag }, data: { tag } })),
+      prune: [ConfigMap],
       status: { size: seen.children(ConfigMap).length },
     }));
     await using cluster = await simulate({ controllers: [tags], objects: [anObject(Bucket, { spec: { tags: ["a", "b"] } })] });
