@@ -30,6 +30,14 @@ const change = z.object({
   from: memory("Memory before the raise."),
   to: memory("Memory after the raise."),
   cappedBy: sentence().optional().describe("Cap that made the raise smaller than the policy asks for."),
+  measured: z
+    .object({
+      usage: amount().describe("Memory usage."),
+      at: time().describe("Time of the measurement."),
+      restart: count().describe("Restart count of the container."),
+    })
+    .optional()
+    .describe("Newest sample at the time of the decision."),
 });
 const changes = () => z.array(change).max(40).describe("Changes per container.");
 const podRef = () =>

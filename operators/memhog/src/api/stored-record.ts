@@ -17,6 +17,7 @@ import {
   type Intent,
   keptActions,
   type Learned,
+  type Measured,
   type Memory,
   type Method,
   type Plan,
@@ -101,7 +102,15 @@ function whatWhyWhen(entry: Fields): Omit<Action, "outcome" | "cause" | "message
 
 function readChange(entry: Fields): Change {
   const [from, to] = [readMemory(fields(entry.from)), readMemory(fields(entry.to))];
-  return { container: text(entry.container), from, to, ...optional("cappedBy", entry.cappedBy, text) };
+  return {
+    ...{ container: text(entry.container), from, to },
+    ...optional("cappedBy", entry.cappedBy, text),
+    ...optional("measured", entry.measured, (value) => readMeasured(fields(value))),
+  };
+}
+
+function readMeasured(entry: Fields): Measured {
+  return { usage: amount(entry.usage), atMs: instant(entry.at), restart: whole(entry.restart) };
 }
 
 function readMemory(entry: Fields): Memory {
@@ -290,7 +299,10 @@ function writeAction({ atMs, changes, message, ...action }: Action) {
 }
 
 function writeChanges(changes: readonly Change[]) {
-  return changes.slice(0, 40).map(({ from, to, ...change }) => ({ ...change, from: writeMemory(from), to: writeMemory(to) }));
+  return changes.slice(0, 40).map(({ from, to, measured, ...change }) => ({
+    ...{ ...change, from: writeMemory(from), to: writeMemory(to) },
+    ...opt("measured", measured && { usage: quantityText(measured.usage), at: time(measured.atMs), restart: measured.restart }),
+  }));
 }
 
 function writeMemory({ limit, request }: Memory) {

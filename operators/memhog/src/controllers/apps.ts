@@ -5,7 +5,7 @@ import type { AppMemory } from "../api/app-memory.ts";
 import { decide } from "../decide/decide.ts";
 import { execute } from "../execute/execute.ts";
 import { type CommandOutcome, type Server, withEndings } from "../execute/outcome.ts";
-import { persistPlan } from "../execute/persist-plan.ts";
+import { isStorable, persistPlan } from "../execute/persist-plan.ts";
 import type { ObservedApp } from "../model/observed-app.ts";
 import type { Plan } from "../model/plan.ts";
 import { AppMemoryView, monitorsByNamespace } from "../observe/kinds.ts";
@@ -61,10 +61,8 @@ export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, deps: Rec
   return plan.requeueAfterMs === undefined ? done() : requeueAfter(plan.requeueAfterMs, plan.summary.reason);
 }
 
-/** An AppMonitor selects the app, and a pod has the annotation. Otherwise nothing is stored. */
-function isMonitored({ policies, pods }: ObservedApp): boolean {
-  return policies.length > 0 && pods.some(({ monitored }) => monitored);
-}
+/** An AppMonitor selects the app, and its record can be stored. Nothing is done that is not recorded first. */
+const isMonitored = (seen: ObservedApp): boolean => seen.policies.length > 0 && isStorable(seen);
 
 /** Rejections are stored, so that they survive a restart and are not retried at once (A1, D5). */
 async function persistEndings(

@@ -152,6 +152,7 @@ const order: readonly (readonly [Phase, readonly Reason[]])[] = [
       "ResizeInProgress",
       "Busy",
       "CoolingDown",
+      "AwaitingSample",
     ],
   ],
   ["Watching", ["MetricsUnavailable", "SampleStale", "BelowThreshold", "NoSample", "NotRunning", "NoLimit", "Terminating"]],

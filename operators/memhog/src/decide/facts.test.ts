@@ -112,7 +112,16 @@ describe("the trend after a raise", () => {
 
   it.each([
     { name: "is not believed after one jump", seen: after([5, 300]), reason: "BelowThreshold" },
-    { name: "is believed where memory grew twice in a row", seen: after([5, 150, 300]), reason: "WillRunOut" },
+    {
+      name: "waits for the next sample while it can: the growth may be over",
+      seen: after([5, 150, 300]),
+      reason: "BelowThreshold",
+    },
+    {
+      name: "is believed where memory grew twice and the next sample is too late",
+      seen: after([5, 250, 500]),
+      reason: "WillRunOut",
+    },
     { name: "is not believed where it grew, and stayed before", seen: after([150, 150, 330]), reason: "BelowThreshold" },
     { name: "is believed after a raise that gave little", seen: after([5, 300], { changes: byAThird }), reason: "WillRunOut" },
     { name: "is believed a minute after the raise", seen: after([5, 300], ago(60_000)), reason: "WillRunOut" },
@@ -125,9 +134,9 @@ describe("the trend after a raise", () => {
 
   it("says so", () => {
     expect(decisionOf(after([5, 300])).detail).toMatch(
-      /reaches the limit in \d+ s, unless that was one jump: it was raised since$/,
+      /reaches the limit in \d+ s, unless the growth ends: the next sample will tell$/,
     );
-    expect(decisionOf(after([300, 300])).detail).not.toContain("jump");
+    expect(decisionOf(after([300, 300])).detail).not.toContain("unless");
   });
 });
 
@@ -275,9 +284,19 @@ describe("no trend", () => {
   it.each(cases)("$name", ({ samples }) => expect(trendOf(samples, limit)).toBeUndefined());
 });
 
-it("takes the smaller of the two slopes: a step of 60 MiB is not yet a ramp of 5 MiB/s", () => {
+it("G6: an idle minute does not hide a ramp: a step of 60 MiB may be one of 5 MiB/s", () => {
   const trend = trendOf(samplesOf([200, 200, 200, 200, 260]), limit);
-  expect(trend?.growth).toBeCloseTo((60 / 48) * MiB);
+  expect(trend?.growth).toBeCloseTo(5 * MiB);
+  expect(trend?.steady).toBe(false);
+});
+
+it("counts only what exceeds the highest usage before: recovering from a dip is not growth", () => {
+  expect(trendOf(samplesOf([250, 100, 262]), limit)?.growth).toBeCloseTo(MiB);
+});
+
+it("G6: extrapolates by one step at most, and never for more than 15 s", () => {
+  expect(trendOf(samplesOf([100, 150, 200], 10_000, 30_000), limit)?.predicted).toBeCloseTo(250 * MiB);
+  expect(trendOf(samplesOf([100, 150, 200], 30_000, 30_000), limit)?.predicted).toBeCloseTo(225 * MiB);
 });
 
 it("goes by the last two samples where they are more than a minute apart", () => {

@@ -110,6 +110,20 @@ export function doubledLately(seen: ObservedApp, pod: ObservedPod, container: Ob
   return raisesOf(seen, pod, container).some((raise) => raise.agoMs < minuteMs && doubled(raise));
 }
 
+/** Ages are computed from HTTP dates, which have a resolution of a second. */
+const sampleToleranceMs = 2_000;
+
+/** A raise was based on this sample, or on a newer one. If the clocks disagree, the sample counts as the older one. */
+export function isAnswered(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer, sample: Sample): boolean {
+  return appliedTo(seen, pod, container).some(({ of, agoMs }) => {
+    const measured = changeOf(of, container)?.measured;
+    return measured !== undefined && sample.ageMs + sampleToleranceMs >= agoMs + of.atMs - measured.atMs;
+  });
+}
+
+const changeOf = ({ changes }: Action | Intent, { name }: ObservedContainer) =>
+  changes.find(({ container }) => container === name);
+
 /** Milliseconds until the cooldown ends. */
 function cooldownLeft(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer, cooldownMs: number): number {
   const ages = appliedTo(seen, pod, container).map(({ agoMs }) => agoMs);
@@ -204,72 +218,83 @@ export function crosses(usage: Bytes, limit: Bytes, percent: number): boolean {
 
 // The trend: when the container runs out of memory, extrapolated from the last samples.
 //
-// Samples are 10-15 s old, and a container that grows by 10 MiB/s gets from 75 % of 384Mi to its limit in 10 s: waiting for the
-// threshold would be too late.
+// Samples are 10-15 s apart and seen up to 15 s later, and a container that grows by 10 MiB/s gets from 75 % of 384Mi to its limit in
+// 10 s: waiting for the threshold would be too late. But growth may be over by now, so the trend counts only as far as it was seen:
 //
-//   growth     the smaller of two slopes: of the last two samples, and over the last minute. A burst that has ended has no slope
-//              in the last two; a single step has little slope over the minute. Only steady growth has both.
-//   predicted  the newest sample + growth × its age
-//   runs out   (limit − predicted) ÷ growth
+//   growth     what the last step added to the highest usage before it, per second. What came before the ramp does not matter: an idle
+//              minute does not flatten it. Usage that only recovers from a dip does not grow.
+//   steady     the step before it was at least a third as steep. Otherwise it may be one jump.
+//   predicted  the newest sample + growth × its age, by at most one step
+//   runs out   (limit − newest sample) ÷ growth − its age
+//   can wait   the next sample is seen before that
 //
 // Growth of 10 MiB/s at 384Mi, with samples taken 0, 12 and 25 s after the start:
 //
 //   seen at   newest sample        growth     predicted   runs out in   lookahead 60 s says
 //   15 s      120Mi, 3 s old       10 MiB/s   150Mi       23 s          hold: below half of the limit, like any start-up
-//   20 s      120Mi, 8 s old       10 MiB/s   200Mi       18 s          raise, 18 s before the kill; 75 % is 9 s away
-//   30 s      250Mi, 5 s old       10 MiB/s   300Mi       8 s           (the threshold alone still waits: 250Mi is not 288Mi)
+//   20 s      120Mi, 8 s old       10 MiB/s   200Mi       18 s          raise: the next sample may be seen only in 19 s
+//   30 s      250Mi, 5 s old       10 MiB/s   300Mi       8 s           (steady by now)
 //
-// Two samples cannot tell steady growth from one jump, and there is no time for a third. So the first raise may be for a jump. The
-// second may not: after a raise that doubled the limit there is time for a third sample, and only usage that grew twice in a row
-// counts as growing.
+// Two samples cannot tell a ramp from a jump. A jump is raised only if there is no time for a third sample, and only if it can be a
+// ramp at all: one that fills the limit in less than half a minute is a program that loads its data. After a raise that doubled the
+// limit there is more time, so even steady growth waits for the next sample as long as it can: it may have ended.
 //
 // At 1 MiB/s and 287Mi the container runs out in 97 s, so slow growth is raised at the threshold; need.ts does so at the moment of the
 // crossing rather than one sample later.
 
-interface Trend {
+export interface Trend {
   /** Bytes per second; more than 0. */
   readonly growth: number;
   /** Extrapolated usage now, in bytes. */
   readonly predicted: number;
   readonly runsOutInMs: number;
+  readonly steady: boolean;
+  /** The next sample is seen in time. */
+  readonly canWait: boolean;
 }
 
 /** The slope of samples closer together than this is mostly noise. */
 const apartMs = 4_000;
-const windowMs = 60_000;
+/** A kubelet measures at least this often. */
+const mostApartMs = 15_000;
+/** From the measurement to the new limit: a scrape and a pass, 5 s each, one of them late, and the resize. */
+const seenWithinMs = 15_000;
 /** Below this share of the limit, growth is taken for a start-up. */
 const atLeast = 0.5;
+/** No ramp fills the limit sooner than this; a jump does. */
+const fastestRampMs = 30_000;
 
 /** Undefined if the samples, oldest first, show no growth. */
 export function trendOf(samples: readonly Sample[], limit: Bytes): Trend | undefined {
   const usable = samples.filter(isUsable);
   const last = usable.at(-1);
-  if (last === undefined) return undefined;
   const before = stepBack(usable, last);
-  const first = usable.find((sample) => sample.ageMs <= last.ageMs + windowMs);
-  if (before === undefined || first === undefined) return undefined;
-  // With samples more than a minute apart there are only the last two.
-  const overWindow = first.ageMs >= last.ageMs + apartMs ? slope(first, last) : Number.POSITIVE_INFINITY;
-  const growth = Math.min(slope(before, last), overWindow);
+  if (last === undefined || before === undefined) return undefined;
+  const earlier = usable.filter(({ ageMs }) => ageMs >= before.ageMs);
+  const highest = earlier.reduce((most, { bytes: used }) => Math.max(most, used), 0);
+  const stepMs = before.ageMs - last.ageMs;
+  const growth = ((last.bytes - highest) / stepMs) * 1000;
   if (!(growth > 0)) return undefined;
-  const predicted = last.bytes + growth * (last.ageMs / 1000);
-  return { growth, predicted, runsOutInMs: Math.max(0, ((limit - predicted) / growth) * 1000) };
-}
-
-/** Usage reaches the limit within the lookahead, and is above half of it. */
-export function willRunOut(trend: Trend | undefined, limit: Bytes, lookaheadMs: number): boolean {
-  if (trend === undefined || lookaheadMs <= 0) return false;
-  return trend.runsOutInMs <= lookaheadMs && trend.predicted >= limit * atLeast;
-}
-
-/** Usage grew between the last two samples, and between the two before. */
-export function grewTwice(samples: readonly Sample[]): boolean {
-  const usable = samples.filter(isUsable);
-  const [last, before] = [usable.at(-1), stepBack(usable, usable.at(-1))];
   const first = stepBack(usable, before);
-  return (
-    last !== undefined && before !== undefined && first !== undefined && first.bytes < before.bytes && before.bytes < last.bytes
-  );
+  const runsOutInMs = Math.max(0, ((limit - last.bytes) / growth) * 1000 - last.ageMs);
+  return {
+    growth,
+    predicted: last.bytes + (growth * Math.min(last.ageMs, stepMs, mostApartMs)) / 1000,
+    runsOutInMs,
+    steady: first !== undefined && slope(first, before) >= growth / 3,
+    canWait: runsOutInMs > Math.max(0, Math.min(stepMs, mostApartMs) + seenWithinMs - last.ageMs),
+  };
+}
+
+/**
+ * Usage reaches the limit within the lookahead, and is above half of it.
+ * @param doubled The limit was doubled within the last minute.
+ */
+export function willRunOut(trend: Trend | undefined, limit: Bytes, lookaheadMs: number, doubled = false): boolean {
+  if (trend === undefined || trend.runsOutInMs > lookaheadMs || lookaheadMs <= 0) return false;
+  if (trend.predicted < limit * atLeast) return false;
+  if (doubled) return trend.steady && !trend.canWait;
+  return trend.steady || (!trend.canWait && (limit / trend.growth) * 1000 >= fastestRampMs);
 }
 
 const stepBack = (usable: readonly Sample[], from: Sample | undefined): Sample | undefined =>

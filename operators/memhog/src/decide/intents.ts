@@ -1,8 +1,8 @@
 // From raises to intents: one intent per pod for all its containers, or one per template for all its pods. A raise without a method or
 // a free slot becomes a hold.
 import { larger, quantityText, smaller } from "../model/bytes.ts";
-import { type ObservedApp, type ObservedPod, podOf } from "../model/observed-app.ts";
-import type { Action, AppRecord, Change, Decision, Intent, Method, Plan, Verdict } from "../model/plan.ts";
+import { containerOf, type ObservedApp, type ObservedPod, podOf } from "../model/observed-app.ts";
+import type { Action, AppRecord, Change, Intent, Measured, Method, Plan, Verdict } from "../model/plan.ts";
 import type { RaiseReason } from "../model/reasons.ts";
 import { type Hold, hold } from "./facts.ts";
 import { methodFor, type Postponed, postponedBy, streak } from "./methods.ts";
@@ -124,17 +124,30 @@ const rank = (reason: RaiseReason): number => urgency.indexOf(reason);
 function raisesIn(seen: ObservedApp, verdicts: readonly Verdict[]): readonly PodRaise[] {
   return seen.pods
     .flatMap((pod) => {
-      const raises = verdicts
-        .filter((verdict) => verdict.pod.uid === pod.uid)
-        .flatMap(({ container, decision }) => raiseOf(container, decision));
+      const raises = verdicts.filter((verdict) => verdict.pod.uid === pod.uid).flatMap((verdict) => raiseOf(seen, pod, verdict));
       const [first] = raises.toSorted((a, b) => rank(a.reason) - rank(b.reason));
       return first === undefined ? [] : [{ pod, changes: raises.map(({ change }) => change), reason: first.reason }];
     })
     .toSorted((a, b) => rank(a.reason) - rank(b.reason) || (a.pod.name < b.pod.name ? -1 : 1));
 }
 
-function raiseOf(container: string, decision: Decision): readonly { readonly change: Change; readonly reason: RaiseReason }[] {
+function raiseOf(seen: ObservedApp, pod: ObservedPod, verdict: Verdict): readonly ContainerRaise[] {
+  const { container, decision } = verdict;
   if (decision.kind !== "raise") return [];
   const { from, granted: to, cappedBy, reason } = decision;
-  return [{ change: { container, from, to, ...(cappedBy === undefined ? {} : { cappedBy }) }, reason }];
+  const measured = measuredBy(seen, pod, verdict);
+  return [
+    { change: { container, from, to, ...(cappedBy !== undefined && { cappedBy }), ...(measured && { measured }) }, reason },
+  ];
+}
+
+interface ContainerRaise {
+  readonly change: Change;
+  readonly reason: RaiseReason;
+}
+
+function measuredBy({ nowMs }: ObservedApp, pod: ObservedPod, { container, inputs }: Verdict): Measured | undefined {
+  const { usage, sampleAgeMs } = inputs;
+  if (usage === undefined || sampleAgeMs === undefined) return undefined;
+  return { usage, atMs: Math.round(nowMs - sampleAgeMs), restart: containerOf(pod, container)?.restarts ?? 0 };
 }

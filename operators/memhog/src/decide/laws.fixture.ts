@@ -4,7 +4,7 @@ import { type Bytes, bytes } from "../model/bytes.ts";
 import type { ObservedApp, ObservedContainer, ObservedPod, Sample } from "../model/observed-app.ts";
 import type { Cap, Decision, Memory, Verdict } from "../model/plan.ts";
 import { holdReasons, raiseReasons } from "../model/reasons.ts";
-import { crosses, grewTwice, trendOf, willRunOut } from "./facts.ts";
+import { crosses, trendOf, willRunOut } from "./facts.ts";
 import { verdictOn, verdictsOn } from "./verdict.ts";
 
 interface Found {
@@ -78,9 +78,12 @@ const laws: Readonly<Record<string, Law>> = {
     return [hour, -hour, 24 * hour].some((step) => at(seen.nowMs + step).kind === "raise") ? "does" : undefined;
   },
 
-  "more usage never makes less of a raise": ifRaised((found) => {
-    const more = again(found, { samples: hotter(found.container.samples) });
-    return more.kind === "raise" && more.granted.limit >= found.decision.granted.limit ? undefined : `does: ${more.reason}`;
+  "more usage never makes less of a raise, unless it may be a jump": ifRaised((found) => {
+    const samples = hotter(found.container.samples);
+    const more = again(found, { samples });
+    if (more.kind === "raise" && more.granted.limit >= found.decision.granted.limit) return undefined;
+    const jumps = trendOf(samples, found.decision.from.limit)?.steady === false;
+    return found.decision.reason === "WillRunOut" && jumps ? undefined : `does: ${more.reason}`;
   }),
 
   "one need raises once: what was granted is not asked for again": ifRaised((found) => {
@@ -153,7 +156,7 @@ function stillNeeds(
   const newest = container.samples.findLast(({ ageMs }) => ageMs >= 0 && Number.isFinite(ageMs));
   if (policy === undefined || newest === undefined) return false;
   const trend = trendOf(container.samples, limit);
-  const now = policy.lookaheadMs > 0 && grewTwice(container.samples) ? (trend?.predicted ?? 0) : 0;
+  const now = policy.lookaheadMs > 0 && trend?.steady ? trend.predicted : 0;
   if (reason === "ThresholdCrossed")
     return crosses(bytes(Math.max(newest.bytes, Math.floor(now))), limit, policy.thresholdPercent);
   return reason === "WillRunOut" && willRunOut(trend, limit, policy.lookaheadMs);

@@ -172,7 +172,6 @@ describe.each([1.2, 1.5, 2, 3])("an endless ramp, times %d", (multiplier) => {
 describe("one jump is answered once", () => {
   it.each([
     { name: "at the start, to 150 MiB", at: 2, from: 5, to: 150 },
-    { name: "at the start, to 250 MiB", at: 2, from: 5, to: 250 },
     { name: "at the start, beyond the threshold", at: 2, from: 5, to: 300 },
     { name: "at the start, nearly to the limit", at: 4, from: 5, to: 370 },
     { name: "soon after the start", at: 20, from: 100, to: 300 },
@@ -182,5 +181,26 @@ describe("one jump is answered once", () => {
     const lives = schedules.map((schedule) => live(life, schedule));
     expect(lives.filter(({ killed, limits }) => killed || limits.length > 1)).toEqual([]);
     expect(lives.some(({ limits }) => limits.length === 1)).toBe(true);
+  });
+});
+
+describe("G6: a ramp is seen whatever came before it", () => {
+  it.each([2, 5, 10])("a ramp of %d MiB/s after two idle minutes is never killed", (rate) => {
+    const uses = (second: number) => (second < 120 ? 20 : 20 + rate * (second - 120));
+    const life = { uses, seconds: 120 + Math.floor(3_000 / rate), policy: { maxRaisesPerHour: 1000 } };
+    expect(schedules.filter((schedule) => live(life, schedule).killed)).toEqual([]);
+  });
+});
+
+describe("G6: growth that may be over is not extrapolated", () => {
+  it("a start with 200 MiB that stands still is not raised", () => {
+    const life = { uses: (second: number) => (second < 1 ? 5 : 200), seconds: 300 };
+    expect(schedules.filter((schedule) => live(life, schedule).limits.length > 0)).toEqual([]);
+  });
+
+  // Until 468 MiB there is time to wait for the next sample, whatever the schedule.
+  it("a ramp of 10 MiB/s that ends at 465 MiB is raised once", () => {
+    const uses = (second: number) => Math.min(465, 10 * second);
+    expect(schedules.filter((schedule) => live({ uses, seconds: 300 }, schedule).limits.length !== 1)).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import {
 } from "../model/observed-app.ts";
 import type { Change, Intent, Learned, Memory } from "../model/plan.ts";
 import { capsOn, grantOf, isWorthwhile, reservationsIn } from "./caps.ts";
-import { crosses, type Due, doubledLately, type Facts, grewTwice, type Hold, hold, isFresh, willRunOut } from "./facts.ts";
+import { crosses, type Due, doubledLately, type Facts, type Hold, hold, isFresh, trendOf, willRunOut } from "./facts.ts";
 
 /**
  * It takes about a second from the decision to the new cgroup limit, and the kubelet reports kills in whole seconds. A kill within
@@ -133,28 +133,32 @@ export function thresholdCrossed(facts: Facts): Due | undefined {
   return { reason: "ThresholdCrossed", detail: `${usageOf(facts)}; ${since}`, wanted: oneStepUp(facts) };
 }
 
-/** Samples are up to 15 s old. Usage that grew twice in a row has grown since. */
-function usedByNow({ container, trend, policy }: Facts): Bytes | undefined {
-  if (trend === undefined || policy.lookaheadMs <= 0 || !grewTwice(container.samples)) return undefined;
-  return bytes(Math.min(Math.floor(trend.predicted), Number.MAX_SAFE_INTEGER));
+/** Growth may have ended since the sample, so it is extrapolated by no more than this share of the limit. */
+const mostExtrapolated = 0.05;
+
+/** Samples are up to 15 s old. Usage that grows steadily has grown since. */
+function usedByNow({ newest, trend, policy, has }: Facts): Bytes | undefined {
+  if (newest === undefined || trend?.steady !== true || policy.lookaheadMs <= 0) return undefined;
+  const most = newest.bytes + has.limit * mostExtrapolated;
+  return bytes(Math.min(Math.floor(Math.min(trend.predicted, most)), Number.MAX_SAFE_INTEGER));
 }
 
 /** Comes after the threshold: if both apply, the simpler reason is reported. */
 export function runningOut(facts: Facts): Due | undefined {
-  const { trend, has, policy } = facts;
-  if (trend === undefined || !willRunOut(trend, has.limit, policy.lookaheadMs) || mayBeOneJump(facts)) return undefined;
+  if (!runsOutSoon(facts)) return undefined;
   return { reason: "WillRunOut", detail: `${usageOf(facts)}; ${trendText(facts)}`, wanted: oneStepUp(facts) };
 }
 
-/** The samples still contain the jump that the last raise was for. It is not a reason for another raise. */
-function mayBeOneJump({ seen, pod, container }: Facts): boolean {
-  return doubledLately(seen, pod, container) && !grewTwice(container.samples);
+/** After a raise that doubled the limit there is more time, and the samples may still contain what the raise was for. */
+function runsOutSoon({ seen, pod, container, trend, has, policy }: Facts): boolean {
+  return willRunOut(trend, has.limit, policy.lookaheadMs, doubledLately(seen, pod, container));
 }
 
 export function belowThreshold(facts: Facts): Hold {
-  const { trend, has, policy } = facts;
+  const { trend, policy } = facts;
   const text = trendText(facts);
-  const doubt = willRunOut(trend, has.limit, policy.lookaheadMs) ? ", unless that was one jump: it was raised since" : "";
+  const soon = trend !== undefined && trend.runsOutInMs <= policy.lookaheadMs;
+  const doubt = soon ? ", unless the growth ends: the next sample will tell" : "";
   return hold("BelowThreshold", text === "" ? usageOf(facts) : `${usageOf(facts)}; ${text}${doubt}`);
 }
 
@@ -184,12 +188,25 @@ const mostOfAll = bytes(2 ** 52);
 /**
  * memMultiplier times request and limit: 256Mi/384Mi × 2 = 512Mi/768Mi; × 1.5 = 384Mi/576Mi. A new pod gets at least what the app is
  * known to need; otherwise one need would raise it twice.
+ *
+ * A sample is answered once, so a small step that lasts for less than the time until the next sample is taken several times at once:
+ * 384Mi × 1.2 = 461Mi is used up in 6 s by 10 MiB/s at 400Mi, and becomes 664Mi. Together, they at most double the limit.
  */
 function oneStepUp(facts: Facts): Memory {
-  const { has, policy } = facts;
-  const step = { limit: stepFrom(has.limit, policy), request: has.request && stepFrom(has.request, policy) };
+  const { has, policy, container } = facts;
+  let step = stepOf(has, policy);
+  for (;;) {
+    const next = stepOf(step, policy);
+    if (next.limit > 2 * has.limit || trendOf(container.samples, step.limit)?.canWait !== false) break;
+    step = next;
+  }
   return keeping(facts, atLeast(step, learnedFor(facts)));
 }
+
+const stepOf = ({ limit, request }: Memory, policy: Policy): Memory => ({
+  limit: stepFrom(limit, policy),
+  request: request && stepFrom(request, policy),
+});
 
 /** What the app is known to need. */
 function asLearned(facts: Facts, learned: Learned): Memory {
@@ -229,6 +246,7 @@ function stepFrom(value: Bytes, { multiplier }: Pick<Policy, "multiplier">): Byt
 //   the container has 400Mi; AppMonitor: times 2, maxMemory 1Gi      an intent to have
 //                                                                    800Mi   begins
 //                                                                    1Gi     is abandoned: times 2 is 800Mi, unless 1Gi was learned
+//                                                                            (of smaller multipliers, several steps up to 800Mi)
 //                                                                    10Gi    is abandoned: maxMemory
 //
 // What the spec already has is not checked. Requests are checked by the API server and the kubelet.
@@ -265,7 +283,7 @@ function exceededBy(seen: ObservedApp, policy: Policy, { to }: Change, { pod, co
   const above = caps.find(({ of, most }) => of === "limit" && to.limit > most);
   if (above !== undefined) return above.name;
   const learned = seen.record.learned.find((each) => each.container === container.name)?.limit ?? 0;
-  return to.limit > Math.max(stepFrom(has, policy), learned) ? `memMultiplier ${policy.multiplier}` : undefined;
+  return to.limit > Math.max(stepFrom(has, policy), 2 * has, learned) ? `memMultiplier ${policy.multiplier}` : undefined;
 }
 
 /** A pod as the template creates it, before it has a node. A CronJob may have no other. */

@@ -3,8 +3,8 @@
 import { type Bytes, bytes, MiB, mib } from "../model/bytes.ts";
 import { anAction, anAppWith, aPolicy, aRecord, now } from "../model/observed-app.fixture.ts";
 import type { Policy } from "../model/observed-app.ts";
-import type { Action } from "../model/plan.ts";
-import { decisionOf } from "./verdict.fixture.ts";
+import type { Action, Change } from "../model/plan.ts";
+import { verdictOf } from "./verdict.fixture.ts";
 
 /** All in seconds. */
 export interface Schedule {
@@ -44,8 +44,8 @@ export function live({ uses, seconds, policy = {} }: Life, schedule: Schedule): 
     if (second % loop !== schedule.phase) continue;
     const to = judge({ uses, policy }, { schedule, second, limit, actions });
     if (to === undefined) continue;
-    actions.push(raise(second, limit, to));
-    limit = to;
+    actions.push(anAction({ atMs: now + second * 1000, changes: [to] }));
+    limit = to.to.limit;
   }
   return { killed: false, limits: limitsOf(actions) };
 }
@@ -57,29 +57,26 @@ interface Moment {
   readonly actions: readonly Action[];
 }
 
-function judge({ uses, policy }: Pick<Life, "uses" | "policy">, { schedule, second, limit, actions }: Moment): Bytes | undefined {
+function judge(
+  { uses, policy }: Pick<Life, "uses" | "policy">,
+  { schedule, second, limit, actions }: Moment,
+): Change | undefined {
   const { every, start, lag } = schedule;
   const known = Array.from({ length: 20 }, (_, i) => second - lag - ((second - lag - start) % every) - i * every);
   const samples = known
     .filter((at) => at >= start && at + lag <= second)
     .toReversed()
     .map((at) => ({ bytes: bytes(Math.round(uses(at) * MiB)), ageMs: (second - at) * 1000 }));
-  const decision = decisionOf(
+  const { decision, inputs } = verdictOf(
     anAppWith(
       { limit, request: mib(256), samples },
       { nowMs: now + second * 1000, record: aRecord({ actions }), policies: [aPolicy(policy)] },
       { createdAtMs: now },
     ),
   );
-  return decision.kind === "raise" ? decision.granted.limit : undefined;
-}
-
-function raise(second: number, from: Bytes, to: Bytes): Action {
-  const request = mib(256);
-  return anAction({
-    atMs: now + second * 1000,
-    changes: [{ container: "memhog", from: { limit: from, request }, to: { limit: to, request } }],
-  });
+  if (decision.kind !== "raise") return undefined;
+  const measured = { usage: inputs.usage ?? bytes(0), atMs: now + second * 1000 - (inputs.sampleAgeMs ?? 0), restart: 0 };
+  return { container: "memhog", from: decision.from, to: { limit: decision.granted.limit, request: mib(256) }, measured };
 }
 
 function appliedAt(actions: readonly Action[], second: number): Bytes | undefined {

@@ -235,7 +235,8 @@ function merged(template: ObservedTemplate, container: string, changes: readonly
     request: has?.request ?? changes[0]?.from.request,
   };
   const to = has?.limit === undefined ? most : maxOf(most, { limit: has.limit, request: has.request });
-  return { container, from, to, ...(capped === undefined ? {} : { cappedBy: capped }) };
+  const measured = changes.find((change) => change.to.limit === most.limit)?.measured;
+  return { container, from, to, ...(capped !== undefined && { cappedBy: capped }), ...(measured && { measured }) };
 }
 
 function maxOf(a: Memory, b: Memory): Memory {

@@ -250,9 +250,9 @@ it("gives a new pod what was learned, request included", () => {
 });
 
 it("says what was measured, when, and what that makes by now", () => {
-  const { detail } = decisionOf(world({}, { samples: samplesOf([240, 252, 264, 276], 12_000, 13_000) }));
+  const { detail } = decisionOf(world({}, { samples: samplesOf([240, 252, 264, 276], 13_000, 13_000) }));
   expect(detail).toBe(
-    "276Mi of 384Mi are used: 71.9 %, the threshold is 75 %; that was 13 s ago, and it grows steadily: 289Mi by now",
+    "276Mi of 384Mi are used: 71.9 %, the threshold is 75 %; that was 13 s ago, and it grows steadily: 288Mi by now",
   );
 });
 
@@ -293,4 +293,36 @@ it("tells the numbers behind a verdict, also of a container that is left alone",
 
 it("is the same for the same world", () => {
   for (const { seen } of cases) expect(verdictOf(structuredClone(seen))).toEqual(verdictOf(seen));
+});
+
+describe("G6: one sample, one raise", () => {
+  const measured = (agoMs: number) => ({ usage: mib(370), atMs: now - agoMs, restart: 0 });
+  const raised = (raisedAgoMs: number, sampledAgoMs: number) => {
+    const [change] = anAction().changes;
+    if (change === undefined) throw new Error("no change");
+    return anAction({ atMs: now - raisedAgoMs, changes: [{ ...change, measured: measured(sampledAgoMs) }] });
+  };
+  // 600 of 768 MiB, growing by 20 MiB/s: no cooldown holds this back.
+  const urgent = (newestAgeMs: number) => ({ limit: mib(768), samples: samplesOf([120, 360, 600], 12_000, newestAgeMs) });
+  const after = (action: ReturnType<typeof raised>, newestAgeMs: number, app: Partial<ObservedApp> = {}) =>
+    anAppWith(urgent(newestAgeMs), { record: aRecord({ actions: [action] }), ...app });
+
+  it("the sample that the last raise answered does not raise again", () => {
+    expect(reasonOf(after(raised(108, 5_000), 5_000))).toBe("AwaitingSample");
+  });
+
+  it("the next sample does", () => {
+    expect(reasonOf(after(raised(9_000, 14_000), 2_000))).toBe("ThresholdCrossed");
+  });
+
+  it("M5: neither does the same sample after the wall clock went an hour ahead", () => {
+    const witness = { raisedAgoMs: new Map([["pod-1", 108]]) };
+    expect(reasonOf(after(raised(3_600_108, 3_605_000), 5_000, witness))).toBe("AwaitingSample");
+  });
+
+  it("an OOM kill needs no new sample", () => {
+    const oomKill = { restart: 0, atMs: now - 1_000, stillDown: false };
+    const seen = anAppWith({ ...urgent(5_000), oomKill }, { record: aRecord({ actions: [raised(5_000, 10_000)] }) });
+    expect(reasonOf(seen)).toBe("OutOfMemory");
+  });
 });

@@ -15,7 +15,19 @@ import { type ObservedApp, type ObservedContainer, type ObservedPod, resizesInPl
 import type { Decision, Intent, Verdict } from "../model/plan.ts";
 import { holdReasons } from "../model/reasons.ts";
 import { type Grant, grantOf, isWorthwhile, reservationOf, reservationsIn } from "./caps.ts";
-import { type Candidate, type Due, type Facts, factsOf, type Hold, hold, inputsOf, memoryOf, raisesOf, stopOn } from "./facts.ts";
+import {
+  type Candidate,
+  type Due,
+  type Facts,
+  factsOf,
+  type Hold,
+  hold,
+  inputsOf,
+  isAnswered,
+  memoryOf,
+  raisesOf,
+  stopOn,
+} from "./facts.ts";
 import {
   belowThreshold,
   learnedBefore,
@@ -57,6 +69,7 @@ const needed: readonly ((facts: Facts) => Due | Hold | undefined)[] = [
 const objections: readonly ((raise: DueRaise) => Hold | undefined)[] = [
   (raise) => horizontalAutoscaler(raise, raise.due), // never allowed
   coolingDown, // not allowed yet
+  awaitingSample,
   capReached, // names the cap to change
   recommendOnly, // the rules below cannot apply under Recommend, since nothing is ever raised
   raisesIneffective, // before the leak: more specific, and both may be true
@@ -218,6 +231,13 @@ function coolingDown({ due, cooldownLeftMs, cooldownSurelyLeftMs, trend }: DueRa
   if (trend !== undefined && trend.runsOutInMs <= cooldownSurelyLeftMs + cooldownMarginMs) return undefined;
   const left = Math.ceil(cooldownLeftMs / 1000);
   return hold("CoolingDown", `${due.detail}; the next raise is possible in ${left} s`, { wanted: due.wanted });
+}
+
+/** The samples still show what the last raise was for (G6). OOM kills and what was learned before need no sample. */
+function awaitingSample({ due, seen, pod, container, newest }: DueRaise): Hold | undefined {
+  if (due.reason === "OutOfMemory" || due.reason === "LearnedBefore" || newest === undefined) return undefined;
+  if (!isAnswered(seen, pod, container, newest)) return undefined;
+  return hold("AwaitingSample", `${due.detail}; the previous raise answered this sample`, { wanted: due.wanted });
 }
 
 function capReached({ due, grant, has }: DueRaise): Hold | undefined {

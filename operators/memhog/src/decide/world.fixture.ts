@@ -183,7 +183,18 @@ function textOf(command: Command): string {
   return command.do === "deletePod" ? `deletePod ${command.why}` : command.do;
 }
 
-export const later = (run: Run, ms: number): Run => ({ ...run, world: { ...run.world, nowMs: run.world.nowMs + ms } });
+/** Time passes, and nothing is measured meanwhile. */
+export function later(run: Run, ms: number): Run {
+  const { nowMs, pods } = run.world;
+  const aged = (one: ObservedContainer): ObservedContainer => ({
+    ...one,
+    samples: one.samples.map((sample) => ({ ...sample, ageMs: sample.ageMs + ms })),
+  });
+  return {
+    ...run,
+    world: { ...run.world, nowMs: nowMs + ms, pods: pods.map((pod) => ({ ...pod, containers: pod.containers.map(aged) })) },
+  };
+}
 
 /** Pass after pass, a second apart, until nothing happens any more. `crashes[i]`: how many writes pass i makes. */
 export function runToEnd(start: ObservedApp, crashes: readonly number[] = []): Run {

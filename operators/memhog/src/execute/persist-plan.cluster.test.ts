@@ -14,7 +14,12 @@ const planTo = (record: Partial<AppRecord>): Plan => aPlan({ record: aRecord(rec
 const full: AppRecord = {
   learned: [{ container: "memhog", limit: mib(768), request: mib(512), atMs: now }],
   intents: [anIntent({ copy: "memhog-autoscaled", waiting: { reason: "ResizeDeferred" }, limitsApplied: true })],
-  actions: [anAction(), anAction({ outcome: "NotReady", message: "5 minutes were not enough" })],
+  actions: [
+    anAction({
+      changes: anAction().changes.map((change) => ({ ...change, measured: { usage: mib(300), atMs: now - 9, restart: 2 } })),
+    }),
+    anAction({ outcome: "NotReady", message: "5 minutes were not enough" }),
+  ],
   kills: [{ uid: "pod-1", container: "memhog", restart: 3 }],
   given: [{ uid: "pod-1", container: "memhog", limit: mib(768.5) }],
   reverts: 1,
@@ -104,6 +109,19 @@ describe("remembering a plan", () => {
   it("says nothing about an app that is gone while nothing is open", async () => {
     await using at = await stageWithOwner();
     expect(await rememberAll(at, [aPlan({ verdicts: [] })], seenOn(at, { pods: [] }))).toBeUndefined();
+    expect(await memoryOf(at)).toBeUndefined();
+  });
+
+  it("makes no AppMemory for an app whose owner is gone: nothing would ever delete it", async () => {
+    await using at = await stageWithOwner();
+    expect(await rememberAll(at, [planTo({ raises: 1 })], seenOn(at, { template: undefined }))).toBeUndefined();
+    const going = anObservedPod({ deleting: true });
+    const barePod = {
+      app: { kind: "Pod", namespace: at.namespace, name: "hungry" },
+      template: undefined,
+      pods: [going],
+    } as const;
+    expect(await rememberAll(at, [planTo({ raises: 1 })], seenOn(at, barePod))).toBeUndefined();
     expect(await memoryOf(at)).toBeUndefined();
   });
 

@@ -29,7 +29,7 @@ interface PlanStore {
  */
 export async function persistPlan(where: PlanStore, seen: ObservedApp, plan: Plan): Promise<Stored<AppMemory> | undefined> {
   const { client, stored } = where;
-  if (isOver(seen, plan) || (stored === undefined && isNobodys(seen))) return stored;
+  if (isOver(seen, plan) || (stored === undefined && !isStorable(seen))) return stored;
   const memory = await withOwners(client, stored ?? (await create(where, seen)), seen);
   const status = statusOf(plan, memory.status, seen.nowMs);
   if (equals(status, memory.status)) return memory;
@@ -44,8 +44,12 @@ function isOver({ pods, record }: ObservedApp, plan: Plan): boolean {
   return pods.length === 0 && record.intents.length === 0 && plan.record.intents.length === 0;
 }
 
-/** No pod is monitored, so there is nothing to store. */
-const isNobodys = ({ pods }: ObservedApp) => !pods.some(({ monitored }) => monitored);
+/**
+ * Whether a new AppMemory may be created: a pod is monitored, and there is an owner. The pods of a deleted app outlive it by their grace
+ * period, and an AppMemory without an owner would stay forever.
+ */
+export const isStorable = (seen: ObservedApp): boolean =>
+  seen.pods.some(({ monitored }) => monitored) && ownersOf(seen).length > 0;
 
 async function create({ client, name }: PlanStore, seen: ObservedApp): Promise<Stored<AppMemory>> {
   const metadata = { namespace: seen.app.namespace, name, ownerReferences: ownersOf(seen) };

@@ -173,6 +173,16 @@ export interface Change {
   readonly to: Memory;
   /** The cap that reduced it: "maxMemory", "LimitRange/small", "ResourceQuota/team", "Node/n1". */
   readonly cappedBy?: string;
+  /** The newest sample at the time of the decision. One sample is answered by one raise. */
+  readonly measured?: Measured;
+}
+
+export interface Measured {
+  readonly usage: Bytes;
+  /** When it was measured, on the clock that the raise was recorded with. */
+  readonly atMs: number;
+  /** Restart count of the container. */
+  readonly restart: number;
 }
 
 export interface Intent {

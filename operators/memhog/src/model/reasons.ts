@@ -25,6 +25,7 @@ export const holdReasons = {
   ResizeInProgress: "the previous raise has not been applied yet",
   ResizeDeferred: "the node has no room for the previous raise now; the kubelet retries",
   CoolingDown: "the previous raise was less than cooldownSeconds ago",
+  AwaitingSample: "the previous raise answered the newest sample; the next sample decides",
   CapReached: "maxMemory, a LimitRange, a ResourceQuota or the node allows no more memory",
   SuspectedLeak: "the pod was raised maxRaisesPerHour times within an hour; more memory would only hide a leak",
   RaisesIneffective: "the container kept being OOM-killed after several raises",

@@ -198,7 +198,7 @@ describe("a cache", () => {
   it("uses a shorter watch timeout for a quiet kind, so that its last bookmark arrives before the idle timeout", async () => {
     await using world = following();
     await world.start();
-    await world.clock.advance(50_000);
+    await world.clock.advance(57_000);
     world.api.cutWatches(new IdleWatchError("idle"));
     await world.clock.advance(10_000);
     world.api.put(ConfigMap, config("busy again"));
@@ -208,7 +208,7 @@ describe("a cache", () => {
     world.api.cutWatches();
     await world.clock.advance(0);
     const long = expect.toSatisfy((seconds: number) => seconds >= 300 && seconds <= 600);
-    expect(world.api.timeouts).toEqual([long, 45, long, 45]);
+    expect(world.api.timeouts).toEqual([long, 52, long, 52]);
   });
 
   it("lists periodically, in case a proxy lost an event", async () => {

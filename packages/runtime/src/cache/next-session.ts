@@ -146,7 +146,7 @@ function patience(error: unknown): Pick<NextSession, "atLeastMs"> {
  * The times of a cache. They follow from what API servers do, and from W3 (docs/invariants.md): a cache is correct again within a
  * minute after a fault has ended. When it ends, a reflector may be waiting for one of these, never for two in a row:
  *
- *     50 s    a watch whose connection is dead          `idleMs`
+ *     57 s    a watch whose connection is dead          `idleMs`
  *     40 s    a request without a response              four times `answerMs`, see reflector.ts
  *     37.5 s  the delay after an error                  `backoff`, with all of its jitter
  */
@@ -171,9 +171,9 @@ export interface ReflectorTiming {
 }
 
 export const defaultTiming: ReflectorTiming = {
-  idleMs: 50_000,
+  idleMs: 57_000,
   answerMs: 10_000,
-  quietTimeoutSeconds: 45,
+  quietTimeoutSeconds: 52,
   timeoutSeconds: 300,
   toleranceMs: 30_000,
   relistMs: 3_600_000,

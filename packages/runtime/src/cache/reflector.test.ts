@@ -45,7 +45,7 @@ describe("a cache of a client that can scan", () => {
     await world.clock.advance(0);
     expect(world.names()).toEqual(["a", "b"]);
     expect(world.api.calls).toEqual(["list configmaps", "watch configmaps from 1"]);
-    expect(world.api.timeouts).toEqual([45]); // it may be quiet
+    expect(world.api.timeouts).toEqual([52]); // it may be quiet
   });
 
   it("scans only its namespace and selection", async () => {
