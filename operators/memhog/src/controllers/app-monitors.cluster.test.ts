@@ -1,4 +1,5 @@
 import { type Client, crdOf, findCondition, Pod, type Stored } from "@memhog/runtime";
+import { InvalidError } from "@memhog/runtime/client";
 import { startOperator } from "@memhog/runtime/testing";
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
@@ -135,6 +136,24 @@ describe("an AppMonitor", () => {
     await says(at, "johnny-cache", (found) => reason(found, "Ready") === "NoPods");
     await at.pod("b", { app: "b" });
     await says(at, "johnny-cache", (found) => reason(found, "Ready") === "Watching");
+  });
+
+  it.each([
+    { name: "In without values", selector: { matchExpressions: [{ key: "app", operator: "In" }] } },
+    { name: "Exists with values", selector: { matchExpressions: [{ key: "app", operator: "Exists", values: ["a"] }] } },
+    { name: "an unknown operator", selector: { matchExpressions: [{ key: "app", operator: "Like", values: ["a"] }] } },
+    { name: "a malformed key", selector: { matchExpressions: [{ key: "app!", operator: "Exists" }] } },
+    { name: "a malformed value", selector: { matchLabels: { app: "a b" } } },
+  ])("is rejected by the API server with a selector with $name", async ({ selector }) => {
+    await using at = await stage();
+    await expect(at.monitor("johnny-cache", { selector })).rejects.toBeInstanceOf(InvalidError);
+  });
+
+  it("reports a selector that the CRD cannot reject", async () => {
+    await using at = await stage();
+    await at.monitor("johnny-cache", { selector: { matchLabels: { "app!": "a" } } });
+    const said = await says(at, "johnny-cache", (found) => reason(found, "Ready") === "NoPods");
+    expect(findCondition(said.status?.conditions, "Ready")?.message).toMatch(/spec.selector is invalid.*app!/);
   });
 
   it("M6: reports NoSamples while Prometheus has no samples of its pods", async () => {

@@ -26,7 +26,7 @@ import { holdReasons } from "../model/reasons.ts";
 import { appOf, appRef, appText } from "../observe/app-of.ts";
 import { AppMemoryView, AppMonitorView, JobView, PodView, ReplicaSetView, watchedPods } from "../observe/kinds.ts";
 import type { MemoryPoller } from "../observe/memory-poller.ts";
-import { monitorsOf, type Ranking, selects } from "../observe/monitors.ts";
+import { monitorsOf, type Ranking, selectorProblem, selects } from "../observe/monitors.ts";
 
 export interface AppMonitorsOptions {
   /** Whether Prometheus is available, and of which pods it has samples. */
@@ -110,6 +110,7 @@ function shareOf(
     pods: selected.length - outranked,
     outranked,
     annotated: annotated.length,
+    selectorProblem: selectorProblem(monitor),
     ...unseenAmong(
       own.flatMap(({ pods }) => pods),
       monitor,
@@ -194,6 +195,7 @@ export interface ObservedMonitor {
   readonly outranked: number;
   /** Number of annotated pods in the namespace, selected or not. */
   readonly annotated: number;
+  readonly selectorProblem?: string | undefined;
   /** Names of selected pods that run and have no samples. */
   readonly unseen: readonly string[];
   /** The messages of the present NoSamples conditions, while it is not known yet whether they still hold. */
@@ -258,7 +260,8 @@ function readiness(seen: ObservedMonitor) {
   return condition(AppMonitor, "Ready", "Watching", `${pods} pods of ${apps.length} apps${rest}`);
 }
 
-function whyNoPods({ annotated }: ObservedMonitor): string {
+function whyNoPods({ annotated, selectorProblem: problem }: ObservedMonitor): string {
+  if (problem !== undefined) return `spec.selector is invalid and matches no pod: ${problem}`.slice(0, 1000);
   if (annotated === 0) return `no pod in the namespace has the annotation ${monitorAnnotation}: "true"`;
   return `spec.selector matches none of the ${annotated} annotated pods in the namespace`;
 }

@@ -75,6 +75,16 @@ export function selects({ spec }: AppMonitor, labels: Labels): boolean {
   }
 }
 
+/** Why the selector selects nothing whatever the labels are. The CRD cannot reject malformed keys of matchLabels. */
+export function selectorProblem({ spec }: AppMonitor): string | undefined {
+  try {
+    if (spec.selector !== undefined) matches(spec.selector as LabelSelector, {});
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 const byName = (a: Monitor, b: Monitor): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /** The spec of an AppMonitor with its defaults. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { celName, exactlyOneOf, rule } from "./fields.ts";
+import { celName, exactlyOneOf, labelSelector, rule } from "./fields.ts";
 
 describe("a rule", () => {
   it("keeps all its options, after earlier rules", () => {
@@ -41,4 +41,29 @@ describe("the name of a field in CEL", () => {
   it.each([...words.split(" "), ...more.split(" ")])("escapes %s, a reserved word of CEL", (word) =>
     expect(celName(word)).toBe(`__${word}__`),
   );
+});
+
+describe("a label selector", () => {
+  const accepts = (selector: unknown) => labelSelector().safeParse(selector).success;
+
+  it.each([
+    { key: "tier", operator: "In", values: ["front", ""] },
+    { key: "example.com/tier_1.x", operator: "NotIn", values: ["b"] },
+    { key: "tier", operator: "Exists" },
+    { key: "tier", operator: "DoesNotExist", values: [] },
+  ])("accepts $key $operator $values", (expression) => expect(accepts({ matchExpressions: [expression] })).toBe(true));
+
+  it.each([
+    { key: "tier", operator: "In" },
+    { key: "tier", operator: "NotIn", values: [] },
+    { key: "tier", operator: "Exists", values: ["x"] },
+    { key: "tier", operator: "Gt", values: ["1"] },
+    { key: "tier!", operator: "Exists" },
+    { key: "/tier", operator: "Exists" },
+    { key: "tier", operator: "In", values: ["x y"] },
+  ])("rejects $key $operator $values", (expression) => expect(accepts({ matchExpressions: [expression] })).toBe(false));
+
+  it("rejects malformed values in matchLabels", () => {
+    expect([{ app: "web" }, { app: "-web" }].map((matchLabels) => accepts({ matchLabels }))).toEqual([true, false]);
+  });
 });

@@ -92,7 +92,14 @@ function withBounds<S extends z.ZodType, V>(
 
 /** A prefix of 253 characters, a slash and a name of 63. */
 const labelKey = () => z.string().max(317);
-const labelValue = () => z.string().max(63);
+/** As in apimachinery's validation, without the maximum length of the prefix, which a pattern cannot express. */
+const qualifiedName =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const labelValue = () =>
+  z
+    .string()
+    .max(63)
+    .regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/);
 
 /** A map of strings with bounded keys, values and size: labels, annotations, node selectors. */
 export function stringMap({ max = 64, maxValueLength = 256 }: { readonly max?: number; readonly maxValueLength?: number } = {}) {
@@ -114,20 +121,29 @@ export interface LabelSelectorBounds {
   readonly maxValues?: number;
 }
 
-/** A label selector, as in a Deployment. */
+/**
+ * A label selector, as in a Deployment. The API server rejects unknown operators, missing or superfluous values, and malformed keys and
+ * values. Only the keys of matchLabels are not checked beyond their length: the cost of a CEL rule on map keys is always estimated as
+ * too high. Such a selector matches nothing.
+ */
 export function labelSelector({ maxLabels = 64, maxExpressions = 32, maxValues = 64 }: LabelSelectorBounds = {}) {
-  const expression = z.object({
-    key: labelKey().describe("Label key that the selector applies to."),
-    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("Relation of the key to the values."),
-    values: z
-      .array(labelValue())
-      .max(maxValues)
-      .optional()
-      .describe("Values for In and NotIn. Must be empty for Exists and DoesNotExist."),
-  });
+  const expression = rule(
+    z.object({
+      key: labelKey().regex(qualifiedName).describe("Label key that the selector applies to."),
+      operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("Relation of the key to the values."),
+      values: z
+        .array(labelValue())
+        .max(maxValues)
+        .optional()
+        .describe("Values for In and NotIn. Must be empty for Exists and DoesNotExist."),
+    }),
+    "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+    "values are required for In and NotIn, and must be empty for Exists and DoesNotExist",
+    { test: takesValues },
+  );
   return z
     .object({
-      matchLabels: stringMap({ max: maxLabels, maxValueLength: 63 }).optional().describe("Labels that an object must have."),
+      matchLabels: mapOf(labelValue(), { max: maxLabels }).optional().describe("Labels that an object must have."),
       matchExpressions: z
         .array(expression)
         .max(maxExpressions)
@@ -135,6 +151,10 @@ export function labelSelector({ maxLabels = 64, maxExpressions = 32, maxValues =
         .describe("Requirements on the labels of an object. All must be met."),
     })
     .meta({ "x-kubernetes-map-type": "atomic" });
+}
+
+function takesValues({ operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] }): boolean {
+  return (operator === "In" || operator === "NotIn") === values.length > 0;
 }
 
 /** A list without duplicates (list type "set"): several field managers can each own some elements. */

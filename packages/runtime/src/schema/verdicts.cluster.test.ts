@@ -9,7 +9,7 @@ import { InvalidError } from "../client/errors.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
 import { CustomResourceDefinition } from "../objects/kinds/extension.ts";
 import { defineResource } from "./define-resource.ts";
-import { duration, exactlyOneOf, keyedList, mapOf, quantity, setOf } from "./fields.ts";
+import { duration, exactlyOneOf, keyedList, labelSelector, mapOf, quantity, setOf } from "./fields.ts";
 import { installCrds } from "./install.ts";
 
 const schemas: Readonly<Record<string, z.ZodType>> = {
@@ -39,6 +39,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   keyed: keyedList(z.object({ name: z.string().max(9), size: z.number().min(0.5).default(1) }), "name").max(2),
   map: mapOf(z.number().max(-0.5), { max: 2 }),
   choice: exactlyOneOf(z.object({ a: z.string().max(3).optional(), b: z.string().max(3).optional() }), "a", "b"),
+  selector: labelSelector({ maxLabels: 2, maxExpressions: 2, maxValues: 2 }),
   closed: z.partialRecord(z.enum(["a", "b"]), z.boolean()).and(z.object({ c: z.int().default(1) })),
 };
 
@@ -104,6 +105,37 @@ const values: readonly unknown[] = [
     [{ name: "x", size: 0 }],
     [{ name: "x" }, { name: "x" }],
   ],
+  ...[
+    { matchLabels: { app: "web", "example.com/tier": "" } },
+    { matchLabels: { app: "-web" } },
+    { matchLabels: { app: "we b" } },
+    { matchLabels: { app: "w".repeat(64) } },
+    { matchLabels: { a: "1", b: "2", c: "3" } },
+    { matchLabels: { [`${"a".repeat(254)}/${"b".repeat(64)}`]: "x" } },
+  ],
+  ...[
+    { key: "tier", operator: "In", values: ["front", ""] },
+    { key: "tier", operator: "NotIn", values: ["back"] },
+    { key: "example.com/tier", operator: "Exists" },
+    { key: "tier", operator: "DoesNotExist", values: [] },
+    { key: "tier", operator: "In" },
+    { key: "tier", operator: "NotIn", values: [] },
+    { key: "tier", operator: "Exists", values: ["x"] },
+    { key: "tier", operator: "Gt", values: ["1"] },
+    { key: "tier", operator: "in", values: ["x"] },
+    { key: "tier", values: ["x"] },
+    { operator: "Exists" },
+    { key: "", operator: "Exists" },
+    { key: "tier!", operator: "Exists" },
+    { key: "-tier", operator: "Exists" },
+    { key: "/tier", operator: "Exists" },
+    { key: "a/b/c", operator: "Exists" },
+    { key: "Example.com/tier", operator: "Exists" },
+    { key: "t".repeat(64), operator: "Exists" },
+    { key: "tier", operator: "In", values: ["x y"] },
+    { key: "tier", operator: "In", values: ["x."] },
+    { key: "tier", operator: "In", values: ["a", "b", "c"] },
+  ].map((expression) => ({ matchExpressions: [expression] })),
   ...[{ a: "x" }, { a: "x", b: "y" }, { a: -1, b: -0.5 }, { a: 0 }, { a: true }, { a: true, c: 1.5 }, { k: -1, l: -1, m: -1 }],
 ];
 
