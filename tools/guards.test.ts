@@ -25,7 +25,7 @@ describe("check-imports", () => {
     { file: "packages/runtime/src/client/client.cluster.test.ts", target: "@memhog/localcluster/testing" },
     { file: "operators/memhog/src/decide/decide.ts", target: "operators/memhog/src/model/memory.ts" },
     { file: "operators/memhog/src/execute/pods.ts", target: "@memhog/runtime" },
-    { file: "packages/runtime/src/client/client.ts", target: "undici" },
+    { file: "packages/runtime/src/client/client.ts", target: "zod" },
   ];
   it.each(allowed)("$file may import $target", ({ file, target }) => expect(judge(file, target)).toEqual([]));
 });

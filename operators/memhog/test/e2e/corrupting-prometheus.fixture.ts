@@ -2,7 +2,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readBody } from "@memhog/runtime/http";
-import { request as send } from "undici";
 import type { RealWorld } from "./real-world.fixture.ts";
 
 export interface Series {
@@ -23,11 +22,11 @@ export async function lyingPrometheus(truth: string): Promise<LyingPrometheus> {
   let answers = 0;
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request, 1024 * 1024);
-    const asked = await send(truth + (request.url ?? ""), { method: "POST", headers: form, body });
-    const answer = (await asked.body.json()) as { data: { result: readonly Series[] } };
+    const asked = await fetch(truth + (request.url ?? ""), { method: "POST", headers: form, body });
+    const answer = (await asked.json()) as { data: { result: readonly Series[] } };
     const said = { ...answer, data: { ...answer.data, result: lying.lie?.(answer.data.result) ?? answer.data.result } };
     answers += 1;
-    response.writeHead(asked.statusCode, { "content-type": "application/json" }).end(JSON.stringify(said));
+    response.writeHead(asked.status, { "content-type": "application/json" }).end(JSON.stringify(said));
   };
   const server = createServer((request, response) => void respond(request, response).catch(() => response.destroy()));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -50,8 +49,8 @@ const form = { "content-type": "application/x-www-form-urlencoded" };
 export async function knownToPrometheus({ cluster, namespace, eventually }: RealWorld, pod: string): Promise<void> {
   const query = `container_memory_working_set_bytes{namespace="${namespace}",pod="${pod}",container="memhog"} > ${96 * 2 ** 20}`;
   const read = async () => {
-    const { body } = await send(`${cluster.prometheus}/api/v1/query?query=${encodeURIComponent(query)}`);
-    return ((await body.json()) as { data: { result: readonly unknown[] } }).data.result.length;
+    const response = await fetch(`${cluster.prometheus}/api/v1/query?query=${encodeURIComponent(query)}`);
+    return ((await response.json()) as { data: { result: readonly unknown[] } }).data.result.length;
   };
   await eventually(read, (found) => found > 0);
 }

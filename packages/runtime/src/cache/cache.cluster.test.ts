@@ -4,7 +4,7 @@ import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../client/config/load.ts";
 import { createClient } from "../client/create-client.ts";
-import { undiciTransport } from "../client/transport/undici-transport.ts";
+import { httpTransport } from "../client/transport/http-transport.ts";
 import { silentLogger } from "../concurrency/environment.ts";
 import { ConfigMap } from "../objects/kinds/core.ts";
 import { keyOf, type Stored } from "../objects/object.ts";
@@ -33,7 +33,7 @@ const Mine = view(ConfigMap, { fieldSelector: "metadata.name!=kube-root-ca.crt" 
 async function following(more: Partial<ReflectorTiming> = {}) {
   const cluster = await testCluster();
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
-  const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
+  const proxy = await startFaultProxy(httpTransport(config, quick), quick.environment);
   const proxied = createClient({ config: proxy.config, ...quick });
   const client = await clientOf(cluster);
   const namespace = cluster.defaultNamespace;

@@ -2,7 +2,7 @@
 //
 //     verbs.ts      a verb becomes a method, a path and a body
 //     call.ts       deadline, rate limit, safe retries, errors
-//     transport/    credentials, connections, bytes (undici)
+//     transport/    credentials, connections, bytes (node:http, node:http2)
 //     watch.ts      parses watch streams: bytes, lines, events, projected objects
 //     list-stream.ts  parses the initial list of a cache while it arrives
 //

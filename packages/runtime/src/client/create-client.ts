@@ -8,8 +8,8 @@ import type { Client, Observer, RawRequest } from "./client.ts";
 import type { ConnectionConfig } from "./config/config.ts";
 import { makeDiscovery } from "./discovery.ts";
 import { scanKind } from "./list-stream.ts";
+import { type HttpTransportOptions, httpTransport } from "./transport/http-transport.ts";
 import type { Transport } from "./transport/transport.ts";
-import { type UndiciOptions, undiciTransport } from "./transport/undici-transport.ts";
 import {
   applyObject,
   createObject,
@@ -36,11 +36,11 @@ export interface ClientOptions {
 
 /** The target of requests: the server of a configuration (see `loadConfig`), or a transport. */
 export type CreateClientOptions = ClientOptions &
-  ((UndiciOptions & { readonly config: ConnectionConfig }) | { readonly transport: Transport });
+  ((HttpTransportOptions & { readonly config: ConnectionConfig }) | { readonly transport: Transport });
 
 /** Creates a client. It sends nothing before the first call. */
 export function createClient(options: CreateClientOptions): Client {
-  const transport = "transport" in options ? options.transport : undiciTransport(options.config, options);
+  const transport = "transport" in options ? options.transport : httpTransport(options.config, options);
   const { environment, timeoutMs = 30_000, observer = {} } = options;
   const lanes = makeLanes({ ...options, observer });
   const caller = makeCaller({ transport, environment, lanes, observer, timeoutMs });

@@ -7,7 +7,7 @@ import type { Client } from "../client/client.ts";
 import { loadConfig } from "../client/config/load.ts";
 import { createClient } from "../client/create-client.ts";
 import { Journal } from "../client/journal.ts";
-import { undiciTransport } from "../client/transport/undici-transport.ts";
+import { httpTransport } from "../client/transport/http-transport.ts";
 import { type Logger, silentLogger } from "../concurrency/environment.ts";
 import { ConfigMap } from "../objects/kinds/core.ts";
 import { type ObjectOf, refOf, type Stored } from "../objects/object.ts";
@@ -98,7 +98,7 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
   await installCrds(client, [Choir], { clock: quick.environment.clock });
   const namespace = cluster.defaultNamespace;
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
-  const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
+  const proxy = await startFaultProxy(httpTransport(config, quick), quick.environment);
   const performances: Performance[] = [];
 
   /** Starts a controller with its own client and caches, as a separate process would. */
@@ -123,7 +123,7 @@ async function startPerformance(
 ): Promise<Performance> {
   const { environment } = quick;
   const config = typeof to === "string" ? await loadConfig({ kubeconfig: to, env: {} }) : to;
-  const journal = new Journal(undiciTransport(config, quick), environment);
+  const journal = new Journal(httpTransport(config, quick), environment);
   const client = createClient({ transport: journal, ...quick });
   const caches = new SharedCaches({ client, namespaces: [namespace], environment, log: silentLogger, timing });
   const errors: string[] = [];

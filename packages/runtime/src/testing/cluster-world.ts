@@ -5,8 +5,8 @@ import type { ConnectionConfig } from "../client/config/config.ts";
 import { loadConfig } from "../client/config/load.ts";
 import { type ClientOptions, createClient } from "../client/create-client.ts";
 import { Journal } from "../client/journal.ts";
+import { type HttpTransportOptions, httpTransport } from "../client/transport/http-transport.ts";
 import type { Transport } from "../client/transport/transport.ts";
-import { type UndiciOptions, undiciTransport } from "../client/transport/undici-transport.ts";
 import type { Environment } from "../concurrency/environment.ts";
 import { systemEnvironment } from "../concurrency/system-environment.ts";
 
@@ -23,7 +23,10 @@ export const quick = { environment: systemEnvironment(), rateLimit: { qps: 1000,
 /** Creates a client of a test cluster. */
 export async function clientOf(
   cluster: { readonly kubeconfig: string },
-  { config: over, ...options }: Partial<ClientOptions & UndiciOptions> & { readonly config?: Partial<ConnectionConfig> } = {},
+  {
+    config: over,
+    ...options
+  }: Partial<ClientOptions & HttpTransportOptions> & { readonly config?: Partial<ConnectionConfig> } = {},
 ): Promise<Client & AsyncDisposable> {
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   const client = createClient({ ...quick, ...options, config: { ...config, ...over } });
@@ -55,5 +58,5 @@ export async function journaledClient(options: JournaledClientOptions): Promise<
 
 async function transportTo(options: Reachable, environment: Environment): Promise<Transport> {
   if ("transport" in options) return options.transport;
-  return undiciTransport(await loadConfig({ kubeconfig: options.kubeconfig, env: {} }), { environment });
+  return httpTransport(await loadConfig({ kubeconfig: options.kubeconfig, env: {} }), { environment });
 }

@@ -5,7 +5,7 @@ import type { WatchEvent } from "../client/client.ts";
 import { loadConfig } from "../client/config/load.ts";
 import { createClient } from "../client/create-client.ts";
 import * as errors from "../client/errors.ts";
-import { undiciTransport } from "../client/transport/undici-transport.ts";
+import { httpTransport } from "../client/transport/http-transport.ts";
 import { ConfigMap } from "../objects/kinds/core.ts";
 import { quick } from "./cluster-world.ts";
 import type { Fault } from "./fault-proxy.ts";
@@ -15,7 +15,7 @@ import { startFaultProxy } from "./fault-proxy.ts";
 async function world() {
   const cluster = await testCluster();
   const config = await loadConfig({ kubeconfig: cluster.kubeconfig, env: {} });
-  const proxy = await startFaultProxy(undiciTransport(config, quick), quick.environment);
+  const proxy = await startFaultProxy(httpTransport(config, quick), quick.environment);
   const client = createClient({ config: proxy.config, ...quick });
   const namespace = cluster.defaultNamespace;
   const watch = (options = {}) =>

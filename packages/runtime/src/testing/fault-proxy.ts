@@ -1,7 +1,7 @@
 // A proxy that injects faults between a client and a real API server. It listens with plain HTTP/1.1 on loopback, so that it can
 // modify single responses and events, and forwards to any Transport, which has its own credentials; the client needs none.
 //
-//     await using proxy = await startFaultProxy(undiciTransport(config, { environment }), { clock });
+//     await using proxy = await startFaultProxy(httpTransport(config, { environment }), { clock });
 //     proxy.plan = ({ watch }) => (watch ? { kind: "watch", afterEvents: 3, ending: "reset" } : undefined);
 //     const client = createClient({ config: proxy.config, environment });
 //

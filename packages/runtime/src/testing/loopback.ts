@@ -2,8 +2,9 @@
 
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createSecureServer, type Http2SecureServer } from "node:http2";
+import { createServer, type RequestListener } from "node:http";
+import { createSecureServer, type Http2SecureServer, type Settings } from "node:http2";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +15,16 @@ import type { Transport, TransportRequest, TransportResponse } from "../client/t
 import { manualEnvironment } from "../concurrency/manual-clock.ts";
 
 export interface LoopbackOptions {
-  /** PEM. Enables TLS with HTTP/2; HTTP/1.1 is accepted, too, unless `allowHTTP1` is false. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly requestCert?: boolean; readonly allowHTTP1?: boolean };
+  /** PEM. Enables TLS. Serves HTTP/2 and HTTP/1.1, unless one of them is off. */
+  readonly tls?: {
+    readonly cert: string;
+    readonly key: string;
+    readonly requestCert?: boolean;
+    readonly allowHTTP1?: boolean;
+    readonly allowHTTP2?: boolean;
+    /** The settings of HTTP/2 that the server announces. */
+    readonly settings?: Settings;
+  };
 }
 
 export interface Loopback extends AsyncDisposable {
@@ -25,6 +34,8 @@ export interface Loopback extends AsyncDisposable {
   readonly config: ConnectionConfig;
   /** Connections accepted so far. */
   readonly connections: number;
+  /** Connections that are open now. */
+  readonly open: number;
   /** Resets every open connection. */
   reset(): void;
 }
@@ -33,10 +44,7 @@ export interface Loopback extends AsyncDisposable {
 export async function loopback(listener: RequestListener, { tls }: LoopbackOptions = {}): Promise<Loopback> {
   const sockets = new Set<Socket>();
   let connections = 0;
-  const server: Server | Http2SecureServer =
-    tls === undefined
-      ? createServer(listener)
-      : createSecureServer({ allowHTTP1: true, rejectUnauthorized: false, ...tls }, listener as never);
+  const server = tls === undefined ? createServer(listener) : secureServer(tls, listener);
   server.on("connection", (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
@@ -53,6 +61,9 @@ export async function loopback(listener: RequestListener, { tls }: LoopbackOptio
     get connections() {
       return connections;
     },
+    get open() {
+      return sockets.size;
+    },
     reset: () => {
       for (const socket of sockets) socket.resetAndDestroy();
     },
@@ -61,6 +72,11 @@ export async function loopback(listener: RequestListener, { tls }: LoopbackOptio
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+function secureServer(tls: NonNullable<LoopbackOptions["tls"]>, listener: RequestListener): TlsServer | Http2SecureServer {
+  const options = { allowHTTP1: true, rejectUnauthorized: false, ...tls };
+  return tls.allowHTTP2 === false ? createTlsServer(options, listener) : createSecureServer(options, listener as never);
 }
 
 /** Finds a free port of 127.0.0.1, for servers whose address must be known before they listen, such as webhooks. */

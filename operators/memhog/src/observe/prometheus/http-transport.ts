@@ -2,10 +2,9 @@
 // receive the token.
 
 import { readFile } from "node:fs/promises";
-import { Agent, type Dispatcher } from "undici";
+import { Agent, request as sendHttp } from "node:http";
+import { request as sendHttps, Agent as TlsAgent } from "node:https";
 import { dateIn, formType, type PrometheusAnswer, PrometheusError, type PrometheusTransport, queryPath } from "./transport.ts";
-
-const connectTimeoutMs = 10_000;
 
 /** @throws PrometheusError if the address is malformed */
 export function httpTransport(options: PrometheusOptions): PrometheusTransport {
@@ -15,9 +14,8 @@ export function httpTransport(options: PrometheusOptions): PrometheusTransport {
   /** New CA certificates need new connections. */
   const agentFor = (ca: string | undefined): Agent => {
     if (current !== undefined && current.ca === ca) return current.agent;
-    void current?.agent.close();
-    const connect = { timeout: connectTimeoutMs, ...(ca !== undefined && { ca }) };
-    current = { ca, agent: new Agent({ connect, connections: 1, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }) };
+    current?.agent.destroy();
+    current = { ca, agent: makeAgent(address, ca) };
     return current.agent;
   };
 
@@ -32,10 +30,15 @@ export function httpTransport(options: PrometheusOptions): PrometheusTransport {
       return exchange(agentFor(ca), { address, headers, body, signal });
     },
     close: async () => {
-      await current?.agent.destroy();
+      current?.agent.destroy();
       current = undefined;
     },
   };
+}
+
+function makeAgent({ origin }: Address, ca: string | undefined): Agent {
+  const options = { keepAlive: true, maxSockets: 1 };
+  return origin.startsWith("https:") ? new TlsAgent({ ...options, ...(ca !== undefined && { ca }) }) : new Agent(options);
 }
 
 interface Exchange {
@@ -46,76 +49,29 @@ interface Exchange {
 }
 
 function exchange(agent: Agent, { address, headers, body, signal }: Exchange): Promise<PrometheusAnswer> {
-  const { origin, path } = address;
+  const { origin, path, shown } = address;
+  const failure = (cause: Error): unknown =>
+    signal.aborted
+      ? signal.reason
+      : new PrometheusError("PROMETHEUS_UNREACHABLE", `expected a response from ${shown}, found ${described(cause)}`, { cause });
+  const send = origin.startsWith("https:") ? sendHttps : sendHttp;
   return new Promise((resolve, reject) => {
-    const options = { origin, path, method: "POST", headers, body } as const;
-    agent.dispatch(options, new Handler({ shown: address.shown, signal, resolve, reject }));
+    send(`${origin}${path}`, { agent, method: "POST", headers, signal })
+      .on("response", (incoming) => {
+        const { statusCode: status = 0, headers } = incoming;
+        resolve({ status, dateMs: dateIn(headers.date), body: chunksOf(incoming, failure) });
+      })
+      .on("error", (error) => reject(failure(error)))
+      .end(body);
   });
 }
 
-interface Waiting {
-  readonly shown: string;
-  readonly signal: AbortSignal;
-  readonly resolve: (answer: PrometheusAnswer) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-class Handler implements Dispatcher.DispatchHandler {
-  readonly #waiting: Waiting;
-  readonly #chunks = new ChunkQueue();
-  #controller: Dispatcher.DispatchController | undefined;
-
-  constructor(waiting: Waiting) {
-    this.#waiting = waiting;
-    waiting.signal.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#waiting.signal.aborted) controller.abort(new Error("nobody waits any more"));
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200) return; // 100 Continue and its kin come before the answer
-    const { date } = headers;
-    this.#chunks.onFull = (isFull) => (isFull ? controller.pause() : controller.resume());
-    this.#chunks.onLeave = () => controller.abort(new Error("the reader left"));
-    this.#waiting.resolve({ status, dateMs: dateIn(Array.isArray(date) ? date[0] : date), body: this.#chunks });
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.#unlink();
-    this.#chunks.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | null, cause: Error): void {
-    this.#unlink();
-    const { signal, shown, reject } = this.#waiting;
-    const error = signal.aborted
-      ? signal.reason
-      : new PrometheusError("PROMETHEUS_UNREACHABLE", `expected a response from ${shown}, found ${described(cause)}`, { cause });
-    reject(error);
-    this.#chunks.fail(error);
-  }
-
-  /** Rejects immediately, even while undici is still connecting. */
-  readonly #onAbort = (): void => {
-    const { signal, reject } = this.#waiting;
-    reject(signal.reason);
-    this.#chunks.fail(signal.reason);
-    this.#controller?.abort(new Error("nobody waits any more"));
-  };
-
-  #unlink(): void {
-    this.#waiting.signal.removeEventListener("abort", this.#onAbort);
+/** Waits for the reader instead of filling the memory. A reader that stops early closes the connection. */
+async function* chunksOf(incoming: AsyncIterable<Uint8Array>, failure: (cause: Error) => unknown): AsyncGenerator<Uint8Array> {
+  try {
+    yield* incoming;
+  } catch (error) {
+    throw failure(error as Error);
   }
 }
 
@@ -198,64 +154,5 @@ export async function textIn(path: string, what: string): Promise<string> {
   } catch (cause) {
     const { code = "an error" } = cause as NodeJS.ErrnoException;
     throw new PrometheusError("PROMETHEUS_CONFIG", `expected ${what} in ${path}, found ${code}`, { cause });
-  }
-}
-
-/** Above this size the connection is paused until the reader has caught up. */
-const fullBytes = 1024 * 1024;
-
-export class ChunkQueue implements AsyncIterable<Uint8Array> {
-  /** Called with true when the queue is full, and with false when it has been read. */
-  onFull: (isFull: boolean) => void = () => {};
-  /** Called when the reader stops before the end. */
-  onLeave: () => void = () => {};
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  #ended = false;
-  #error: unknown;
-  #wake: (() => void) | undefined;
-
-  push(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.byteLength;
-    if (this.#bytes > fullBytes) this.onFull(true);
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-  }
-
-  fail(error: unknown): void {
-    if (this.#ended) return;
-    this.#error = error;
-    this.end();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, undefined> {
-    try {
-      for (;;) {
-        if (this.#error !== undefined) throw this.#error;
-        const chunks = this.#take();
-        yield* chunks;
-        if (chunks.length > 0) continue;
-        if (this.#ended) return;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    } finally {
-      if (!this.#ended) this.onLeave();
-    }
-  }
-
-  #take(): readonly Uint8Array[] {
-    const taken = this.#chunks;
-    const wasFull = this.#bytes > fullBytes;
-    this.#chunks = [];
-    this.#bytes = 0;
-    if (wasFull) this.onFull(false);
-    return taken;
   }
 }

@@ -116,7 +116,7 @@ export function proxyFromEnvironment(server: string, env: NodeJS.ProcessEnv): Se
 const schemes = ["http", "https", "socks5", "socks5h"];
 
 /**
- * Validates a proxy URL. Done early, because undici would reject it on the first request with an error that quotes the URL.
+ * Validates a proxy URL. Done early, because `new URL` would reject it on the first request with an error that quotes the URL.
  *
  * @throws ConfigError without the value, which may contain a password
  */

@@ -12,7 +12,7 @@ import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ExecConfig } from "../config/config.ts";
 import { connectionOf, readKubeconfigs } from "../config/kubeconfig.ts";
 import { ConfigError } from "../errors.ts";
-import { undiciTransport } from "../transport/undici-transport.ts";
+import { httpTransport } from "../transport/http-transport.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
 import { makeIdentities } from "./identity.ts";
 
@@ -217,7 +217,7 @@ it("a request carries the plugin's token, and asks for a new one when the server
       users: [{ name: "u", user: { exec } }],
     }),
   );
-  const transport = undiciTransport(connectionOf(await readKubeconfigs([file])), { environment: manualEnvironment() });
+  const transport = httpTransport(connectionOf(await readKubeconfigs([file])), { environment: manualEnvironment() });
   const statuses = [await transport.request({ method: "GET", path: "/" }), await transport.request({ method: "GET", path: "/" })];
   expect(statuses.map(({ status }) => status)).toEqual([200, 200]);
   expect(seen).toEqual(["Bearer t1", "Bearer t2", "Bearer t2"]);

@@ -220,8 +220,8 @@ export function constantSource(text: string): TextSource {
 }
 
 /**
- * Describes why a text is not a token that fits in a header; undefined: it is one. Undici would report "invalid authorization header"
- * and then stop responding on that connection.
+ * Describes why a text is not a token that fits in a header; undefined: it is one. Node.js would reject the
+ * header of every request.
  */
 export function foundInsteadOfToken(text: unknown): string | undefined {
   if (typeof text !== "string") return "something else";

@@ -1,117 +1,142 @@
-// Sends one request through an undici dispatcher. Uses undici's low-level interface because only that reports whether the request was
-// written to a connection. A write that failed before that certainly did not happen and may be retried.
-import type { Dispatcher } from "undici";
+// Sends one request over HTTP/2 or HTTP/1.1. A failure says whether the request was written to a connection: a write that failed before
+// that certainly did not happen and may be retried.
+import { type Agent, request as http1Request, type IncomingMessage } from "node:http";
+import { type ClientHttp2Session, constants } from "node:http2";
+import type { Readable } from "node:stream";
 import { TransportError } from "../errors.ts";
 import type { TransportRequest, TransportResponse } from "./transport.ts";
 
-export interface Exchange {
-  readonly dispatcher: Dispatcher;
-  readonly origin: string;
+export interface Outline {
+  /** The host and port of the server, as in its URL. */
+  readonly host: string;
   /** Including the query. */
   readonly path: string;
   readonly headers: Record<string, string | string[]>;
   readonly request: TransportRequest;
 }
 
-/** Resolves and rejects as Transport.request does. */
-export function exchange({ dispatcher, origin, path, headers, request }: Exchange): Promise<TransportResponse> {
-  const { method, body } = request;
-  // The signal carries the deadline, so undici's own timeouts are off.
-  const options = { origin, path, method, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 };
-  return new Promise((resolve, reject) => {
-    dispatcher.dispatch(options, new Handler(request, resolve, reject));
-  });
+/** Calls `onEnd` when the response has ended, or will not come. */
+export function overHttp2(session: ClientHttp2Session, outline: Outline, onEnd: () => void): Promise<TransportResponse> {
+  const { request, path, headers } = outline;
+  const stream = session.request(
+    { ":method": request.method, ":path": path, ...headers },
+    { endStream: request.body === undefined },
+  );
+  const reply = new Reply(request, (error) => stream.destroy(error));
+  reply.sent = true;
+  let isComplete = false;
+  stream
+    .on("response", ({ ":status": status = 0, ...fields }) => reply.start(status, fields, stream))
+    .on("end", () => {
+      isComplete = reply.started; // "end" also comes if the session ends before the response
+    })
+    .on("error", (error) => reply.fail(error))
+    .on("close", () => {
+      if (isComplete && stream.rstCode === constants.NGHTTP2_NO_ERROR) reply.end();
+      else reply.fail(new Error("a closed connection"));
+      onEnd();
+    });
+  if (request.body !== undefined) stream.end(request.body);
+  return reply.promise;
 }
 
-class Handler implements Dispatcher.DispatchHandler {
+/** Calls `onEnd` when the response has ended, or will not come. */
+export function overHttp1(agent: Agent, outline: Outline, onEnd: () => void): Promise<TransportResponse> {
+  const { request, host, path, headers } = outline;
+  const sending = http1Request({ agent, method: request.method, path, headers: { ...headers, host }, setHost: false });
+  const reply = new Reply(request, (error) => sending.destroy(error));
+  sending
+    .on("socket", () => {
+      reply.sent = true; // the agent waits until it is connected
+    })
+    .on("response", (incoming: IncomingMessage) => {
+      incoming.on("error", () => reply.fail(new Error("a closed connection"))).on("end", () => reply.end());
+      reply.start(incoming.statusCode ?? 0, incoming.headers, incoming);
+    })
+    .on("error", (error) => reply.fail(error))
+    .on("close", onEnd)
+    .end(request.body);
+  return reply.promise;
+}
+
+/** Turns the events of a response into a TransportResponse or an error. */
+class Reply {
+  readonly promise: Promise<TransportResponse>;
+  /** Whether the request was, or is about to be, written to a connection. */
+  sent = false;
   readonly #request: TransportRequest;
+  readonly #cancel: (error: Error) => void;
   readonly #resolve: (response: TransportResponse) => void;
   readonly #reject: (error: unknown) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  #headers: TransportResponse["headers"] = {};
-  #text: Buffer[] = [];
+  readonly #text: Buffer[] = [];
+  #response: Pick<TransportResponse, "status" | "headers"> = { status: 0, headers: {} };
+  #incoming: Readable | undefined;
   #stream: ChunkStream | undefined;
 
-  constructor(request: TransportRequest, resolve: (response: TransportResponse) => void, reject: (error: unknown) => void) {
+  constructor(request: TransportRequest, cancel: (error: Error) => void) {
     this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#cancel = cancel;
+    ({ promise: this.promise, resolve: this.#resolve, reject: this.#reject } = Promise.withResolvers<TransportResponse>());
     request.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** A connection is available, and the request is about to be written to it. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    const { signal } = this.#request;
-    if (signal?.aborted) controller.abort(errorIn(signal.reason)); // aborted while it waited for the connection
+  get started(): boolean {
+    return this.#incoming !== undefined;
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200) return; // informational, such as 100 Continue
-    this.#status = status;
-    this.#headers = joined(headers);
+  start(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, incoming: Readable): void {
+    this.#incoming = incoming;
+    this.#response = { status, headers: joined(headers) };
     const { stream, chunks } = this.#request;
-    if (!(stream || chunks) || status >= 300) return;
-    this.#stream = new ChunkStream({
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      cancel: () => controller.abort(new Error("the reader left")),
-    });
-    this.#resolve({ status, headers: this.#headers, body: this.#stream });
+    if ((stream || chunks) && status < 300) {
+      this.#stream = new ChunkStream({
+        pause: () => incoming.pause(),
+        resume: () => incoming.resume(),
+        cancel: () => this.#cancel(new Error("the reader left")),
+      });
+      this.#resolve({ ...this.#response, body: this.#stream });
+    }
+    incoming.on("data", this.#onData);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#stream === undefined) this.#text.push(chunk);
-    else this.#stream.push(chunk);
-  }
-
-  onResponseEnd(): void {
+  end(): void {
     this.#unlink();
-    if (this.#stream === undefined) {
-      this.#resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#text).toString("utf8") });
-      this.#text = [];
-    } else this.#stream.end();
+    if (this.#stream !== undefined) this.#stream.end();
+    else this.#resolve({ ...this.#response, body: Buffer.concat(this.#text).toString("utf8") });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, cause: Error): void {
+  fail(cause: Error): void {
     this.#unlink();
     const { signal } = this.#request;
-    const error = signal?.aborted ? signal.reason : this.#failure(cause);
+    const error = signal?.aborted ? signal.reason : failureOf(this.#request, { sent: this.sent, cause });
     this.#reject(error);
+    // Chunks that arrived together with the end of the connection have not been emitted yet.
+    this.#incoming?.off("data", this.#onData);
+    for (let chunk = this.#incoming?.read(); chunk; chunk = this.#incoming?.read()) this.#stream?.push(chunk);
     this.#stream?.fail(error);
   }
 
-  /** Rejects at once, even if undici is still connecting and cannot be aborted yet. */
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#stream === undefined) this.#text.push(chunk);
+    else this.#stream.push(chunk);
+  };
+
   readonly #onAbort = (): void => {
-    const { signal } = this.#request;
-    this.#reject(signal?.reason);
-    this.#stream?.abort(signal?.reason);
-    this.#controller?.abort(errorIn(signal?.reason));
+    const reason: unknown = this.#request.signal?.reason;
+    this.#reject(reason);
+    this.#stream?.abort(reason);
+    this.#cancel(reason instanceof Error ? reason : new Error("aborted", { cause: reason }));
   };
 
   #unlink(): void {
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
-
-  #failure(cause: Error): TransportError {
-    return failureOf(this.#request, { sent: this.#controller !== undefined, cause });
-  }
 }
 
-/** Undici requires an Error; the reason of a signal can be any value. */
-function errorIn(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error("aborted", { cause: reason });
-}
-
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) result[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+    if (value !== undefined) result[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return result;
 }

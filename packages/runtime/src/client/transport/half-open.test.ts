@@ -59,7 +59,7 @@ describe.each([{ http2: true }, { http2: false }])("with http2: $http2", ({ http
     const environment = manualEnvironment();
     await using it = await world(http2, environment);
     await it.client.get(ConfigMap, ref);
-    await settled(); // undici takes a connection back a moment after its answer; before, it would open another
+    await settled(); // the agent takes a connection back a moment after its response; before that, it would open another one
     it.cable.freeze();
     expect(await ended(it.client.get(ConfigMap, ref), environment.clock)).toBeInstanceOf(TimeoutError);
     expect(await it.client.get(ConfigMap, ref)).toEqual({ kind: "ConfigMap" });

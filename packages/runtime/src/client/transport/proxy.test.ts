@@ -9,8 +9,8 @@ import { loopback } from "../../testing/loopback.ts";
 import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ConnectionConfig } from "../config/config.ts";
 import { Secret } from "../config/config.ts";
+import { httpTransport } from "./http-transport.ts";
 import { textOf } from "./transport.ts";
-import { undiciTransport } from "./undici-transport.ts";
 
 const environment = systemEnvironment();
 const lifetimeMs = 3_600_000;
@@ -114,7 +114,7 @@ describe("proxy-url", () => {
     await using server = await loopback((request, response) => response.end(request.httpVersion), { tls: { cert, key } });
     await using proxy = await through(server.port, "p:w");
     const config = { ...server.config, tls: { ca }, proxyUrl: proxy.url("me:p%3Aw") };
-    const transport = undiciTransport(config, { environment, http2 });
+    const transport = httpTransport(config, { environment, http2 });
     expect(textOf(await transport.request({ method: "GET", path: "/" }))).toBe(version);
     for (const [how, expected] of [
       [{ stream: true }, version],
@@ -138,7 +138,7 @@ describe("proxy-url", () => {
     await using server = await loopback((_, response) => response.end("hello"), { tls: { cert, key } });
     await using proxy = await through(server.port, "pw");
     const config = { ...server.config, server: `https://${host}`, tls: { ca }, proxyUrl: proxy.url("me:pw") };
-    const transport = undiciTransport(config, { environment });
+    const transport = httpTransport(config, { environment });
     expect(textOf(await transport.request({ method: "GET", path: "/" }))).toBe("hello");
     expect(proxy.targets).toEqual([`${is}:443`]);
     await transport.close?.();
@@ -148,7 +148,7 @@ describe("proxy-url", () => {
     await using server = await loopback((_, response) => response.end("hello"), { tls: { cert, key } });
     await using proxy = await tunnellingInTls(server.port, "pw");
     const ask = async (tls: ConnectionConfig["tls"]) => {
-      const transport = undiciTransport({ ...server.config, tls, proxyUrl: proxy.url("me:pw") }, { environment });
+      const transport = httpTransport({ ...server.config, tls, proxyUrl: proxy.url("me:pw") }, { environment });
       return transport.request({ method: "GET", path: "/" }).finally(() => transport.close?.());
     };
     await expect(ask({})).rejects.toMatchObject({ outcome: "not-sent" });
@@ -168,7 +168,7 @@ describe("proxy-url", () => {
     await using server = await loopback(() => {}, { tls: { cert, key } });
     await using proxy = await socks(server.port, "pw");
     const config = { ...server.config, server: `https://api.example.test${at}`, proxyUrl: proxy.url(as) };
-    const transport = undiciTransport(config, { environment });
+    const transport = httpTransport(config, { environment });
     const error = await transport.request({ method: "POST", path: "/" }).catch((error: unknown) => error);
     expect(error).toMatchObject({ outcome: "not-sent", message: expect.stringContaining(says) });
     expect(inspect(error, { depth: null })).not.toContain("canary");
@@ -186,7 +186,7 @@ describe("proxy-url", () => {
     });
     await using at = await listening(proxy, "socks5", [], sockets);
     const config = { server: "https://api.example.test", namespace: "default", tls: {}, user: {}, origin: "test" };
-    const transport = undiciTransport({ ...config, proxyUrl: at.url("me:pw") }, { environment });
+    const transport = httpTransport({ ...config, proxyUrl: at.url("me:pw") }, { environment });
     await expect(transport.request({ method: "GET", path: "/" })).rejects.toThrow(says);
     await transport.close?.();
   });
@@ -195,7 +195,7 @@ describe("proxy-url", () => {
     "that was given as %s is refused with the configuration, without repeating it",
     (url) => {
       const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: {}, origin: "test" };
-      expect(() => undiciTransport({ ...config, proxyUrl: new Secret(url) }, { environment })).toThrow(
+      expect(() => httpTransport({ ...config, proxyUrl: new Secret(url) }, { environment })).toThrow(
         /^expected the proxyUrl of test to be a URL with http, https, socks5, socks5h, found something else$/,
       );
     },
@@ -204,7 +204,7 @@ describe("proxy-url", () => {
   it("that refuses us means the server never saw the request; the password is not repeated", async () => {
     await using server = await loopback(() => {}, { tls: { cert, key } });
     await using proxy = await tunnelling(server.port, "pw");
-    const transport = undiciTransport({ ...server.config, proxyUrl: proxy.url("me:canary") }, { environment });
+    const transport = httpTransport({ ...server.config, proxyUrl: proxy.url("me:canary") }, { environment });
     const error = await transport.request({ method: "POST", path: "/" }).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: "TRANSPORT_FAILED", outcome: "not-sent", message: expect.stringContaining("407") });
     expect(String(error)).not.toContain("canary");

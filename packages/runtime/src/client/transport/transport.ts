@@ -1,5 +1,5 @@
-// The interface between the client and the network: one request, one response. In production undici implements it
-// (undici-transport.ts); the simulator responds in memory; tests wrap either to record calls or inject faults (journal.ts).
+// The interface between the client and the network: one request, one response. In production http-transport.ts implements
+// it; the simulator responds in memory; tests wrap either to record calls or inject faults (journal.ts).
 import { DeadlineExceededError } from "../../concurrency/abort.ts";
 
 /** The HTTP methods that the Kubernetes API uses. */

@@ -1,18 +1,20 @@
 import { rename, writeFile } from "node:fs/promises";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { constants, type Http2ServerRequest } from "node:http2";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
-import { systemEnvironment } from "../../concurrency/system-environment.ts";
-import { loopback, temporaryFolder } from "../../testing/loopback.ts";
+import { settled, systemEnvironment } from "../../concurrency/system-environment.ts";
+import { eventually } from "../../testing/eventually.ts";
+import { type Loopback, loopback, temporaryFolder } from "../../testing/loopback.ts";
 import { issueServing, makeAuthority } from "../../webhook/certificates.ts";
 import type { ConnectionConfig } from "../config/config.ts";
 import { Secret } from "../config/config.ts";
 import { TransportError } from "../errors.ts";
+import { type HttpTransportOptions, httpTransport } from "./http-transport.ts";
 import { type TransportRequest, textOf } from "./transport.ts";
-import { type UndiciOptions, undiciTransport } from "./undici-transport.ts";
 
 const environment = systemEnvironment();
 const lifetimeMs = 3_600_000;
@@ -25,10 +27,17 @@ const tls = await issue("127.0.0.1");
 const ca = { data: new Secret(authority.certificate) };
 const get: TransportRequest = { method: "GET", path: "/api" };
 
-function transportTo(config: ConnectionConfig, over: Partial<ConnectionConfig> = {}, options: Partial<UndiciOptions> = {}) {
-  const transport = undiciTransport({ ...config, ...over }, { environment, ...options });
+function transportTo(
+  config: ConnectionConfig,
+  over: Partial<ConnectionConfig> = {},
+  options: Partial<HttpTransportOptions> = {},
+) {
+  const transport = httpTransport({ ...config, ...over }, { environment, ...options });
   return { request: transport.request, [Symbol.asyncDispose]: () => transport.close?.() ?? Promise.resolve() };
 }
+
+/** The compatibility API of HTTP/2 calls the same listener. */
+const over2 = (request: IncomingMessage) => request as IncomingMessage & Pick<Http2ServerRequest, "stream">;
 
 const failure = (promise: Promise<unknown>) =>
   promise.then(
@@ -124,6 +133,31 @@ describe("no answer", () => {
   });
 });
 
+describe("a response that breaks off", () => {
+  const breaks: readonly { name: string; how: (request: ReturnType<typeof over2>, server: Loopback) => void }[] = [
+    { name: "the connection is reset", how: (_, server) => server.reset() },
+    { name: "the server closes the session without an error", how: (request) => request.stream.session?.destroy() },
+    { name: "the server resets the stream", how: ({ stream }) => stream.close(constants.NGHTTP2_INTERNAL_ERROR) },
+  ];
+
+  it.each(breaks)("is a failure over HTTP/2 if $name, as text and as a stream", async ({ how }) => {
+    await using server: Loopback = await loopback(
+      (request, response) => response.write("half", () => setImmediate(() => how(over2(request), server))),
+      { tls },
+    );
+    await using transport = transportTo(server.config, { tls: { ca } });
+    for (const request of [get, { ...get, method: "POST", body: "{}" }] as const)
+      expect(await failure(transport.request(request))).toMatchObject({ code: "TRANSPORT_FAILED", outcome: "unknown" });
+    const { body } = await transport.request({ ...get, stream: true });
+    const chunks: string[] = [];
+    const reading = (async () => {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(Buffer.from(chunk).toString());
+    })();
+    await expect(reading).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
+    expect(chunks).toEqual(["half"]);
+  });
+});
+
 describe("connections", () => {
   const versions = (server: { url: string }) => ({ ...server, tls: { ca } });
 
@@ -143,6 +177,41 @@ describe("connections", () => {
     await using transport = transportTo(server.config, { tls: { ca } });
     await Promise.all(Array.from({ length: 20 }, () => transport.request({ ...get, stream: true })));
     expect(server.connections).toBe(1);
+  });
+
+  it("a second one is opened when the server's limit of concurrent HTTP/2 streams is reached", async () => {
+    const settings = { maxConcurrentStreams: 2 };
+    await using server = await loopback((_, response) => response.write("x"), { tls: { ...tls, settings } });
+    await using transport = transportTo(server.config, { tls: { ca } });
+    await Promise.all(Array.from({ length: 5 }, () => transport.request({ ...get, stream: true })));
+    expect(server.connections).toBe(3);
+  });
+
+  it("a server without HTTP/2 gets HTTP/1.1 requests, the first on the connection that offered both", async () => {
+    const answer: RequestListener = (request, response) => response.end(request.httpVersion);
+    await using server = await loopback(answer, { tls: { ...tls, allowHTTP2: false } });
+    await using transport = transportTo(server.config, { tls: { ca } });
+    for (let time = 0; time < 3; time += 1) {
+      expect(textOf(await transport.request(get))).toBe("1.1");
+      await settled(); // the agent takes the connection back
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  it("a request after the server has closed the HTTP/2 session gets a new one", async () => {
+    await using server = await loopback(
+      (request, response) => response.end("hello", () => over2(request).stream.session?.close()),
+      { tls },
+    );
+    await using transport = transportTo(server.config, { tls: { ca } });
+    for (let time = 1; time <= 3; time += 1) {
+      expect(textOf(await transport.request({ ...get, method: "POST", body: "{}" }))).toBe("hello");
+      await eventually(
+        () => server.open,
+        (open) => open === 0,
+      );
+      expect(server.connections).toBe(time);
+    }
   });
 
   it("a plain http server is spoken to in HTTP/1.1", async () => {
@@ -285,7 +354,7 @@ describe("tokens", () => {
   it("of a configuration that are none are refused before anything is sent, and not repeated", () => {
     const token = new Secret("canary\ncanary");
     const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: { token }, origin: "test" };
-    expect(() => undiciTransport(config, { environment })).toThrow(
+    expect(() => httpTransport(config, { environment })).toThrow(
       /^test: expected a token of one line, found several lines[^y]*$/,
     );
   });

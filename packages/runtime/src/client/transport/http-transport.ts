@@ -1,19 +1,17 @@
-// The production transport: credentials and undici.
+// The production transport: credentials and connections.
 //
 // The initial lists of caches use HTTP/1.1 on separate connections. API servers need 1.8 times the CPU time to send the same list in
 // HTTP/2, and it takes twice as long to arrive (docs/decisions/0005).
 
-import type { Socket } from "node:net";
-import * as tls from "node:tls"; // not by name: an old Node must get as far as being told that it is old
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from "undici";
-import type { Environment } from "../../concurrency/environment.ts";
+import type { Clock, Environment } from "../../concurrency/environment.ts";
 import { type ConnectionConfig, proxyUrlOf, type Secret } from "../config/config.ts";
 import { differ, type Identity, makeIdentities, type TlsMaterial } from "../credentials/identity.ts";
 import { TransportError } from "../errors.ts";
-import { exchange } from "./exchange.ts";
+import { HttpAgent } from "./http-agent.ts";
+import { openSocket } from "./open-socket.ts";
 import { encodeQuery, type Transport, type TransportRequest, type TransportResponse, UnansweredError } from "./transport.ts";
 
-export interface UndiciOptions {
+export interface HttpTransportOptions {
   readonly environment: Pick<Environment, "clock">;
   /** Use HTTP/2 if the server offers it. Otherwise HTTP/1.1, with one connection per request in progress. @default true */
   readonly http2?: boolean | undefined;
@@ -25,14 +23,14 @@ export interface UndiciOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
-export function undiciTransport(config: ConnectionConfig, options: UndiciOptions): Transport {
+export function httpTransport(config: ConnectionConfig, options: HttpTransportOptions): Transport {
   const { environment, http2 = true, connectTimeoutMs = 10_000, userAgent = "memhog-runtime", env = process.env } = options;
-  const { origin, pathname } = new URL(config.server);
-  const prefix = pathname.replace(/\/+$/, "");
+  const server = new URL(config.server);
+  const prefix = server.pathname.replace(/\/+$/, "");
   const identities = makeIdentities(config, { clock: environment.clock, env });
   const underWay = new Set<Promise<TransportResponse>>();
   const proxyUrl = config.proxyUrl && proxyUrlOf(config.proxyUrl.reveal(), `the proxyUrl of ${config.origin}`);
-  const connections = new Connections({ http2, connectTimeoutMs, proxyUrl });
+  const connections = new Connections({ server, http2, connectTimeoutMs, proxyUrl, clock: environment.clock });
   /** False once a server turns out to support HTTP/2 only, as some load balancers do. */
   let listsInHttp1 = true;
 
@@ -51,16 +49,18 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
   const outlined = (request: TransportRequest, identity: Identity) => {
     const query = encodeQuery(request.query);
     const path = `${prefix}${request.path}${query && `?${query}`}`;
-    const headers = inUtf8({ accept: "application/json", "user-agent": userAgent, ...request.headers, ...identity.headers });
+    const length = request.body === undefined ? {} : { "content-length": String(Buffer.byteLength(request.body)) };
+    const given = { ...length, ...request.headers, ...identity.headers };
+    const headers = inUtf8({ accept: "application/json", "user-agent": userAgent, ...given });
     expectSendable(path, headers);
-    return { origin, path, headers, request };
+    return { host: server.host, path, headers, request };
   };
 
   const sendAs = async (role: Role, request: TransportRequest, identity: Identity): Promise<TransportResponse> => {
-    const dispatcher = connections.agent(role, identity.tls);
+    const agent = connections.agent(role, identity.tls);
     // Also applies after the response has started: an idle watch passes its deadline later.
-    onDeadline(request.signal, () => connections.suspect(role, dispatcher));
-    const answer = exchange({ dispatcher, ...outlined(request, identity) });
+    onDeadline(request.signal, () => connections.suspect(role, agent));
+    const answer = agent.send(outlined(request, identity));
     if (role !== "requests") return answer;
     underWay.add(answer);
     return answer.finally(() => underWay.delete(answer));
@@ -83,7 +83,7 @@ export function undiciTransport(config: ConnectionConfig, options: UndiciOptions
     close: async () => {
       // Requests finish by their deadlines. Watches do not, and end with the connections.
       await Promise.allSettled(underWay);
-      await connections.close();
+      connections.close();
     },
   };
 }
@@ -108,25 +108,21 @@ function speaksNoHttp1(error: unknown): boolean {
 // half-open connection: HTTP/2 requests share it, so every new request would fail, too. A replaced agent finishes its requests and
 // closes.
 
-export type Role = "requests" | "watches" | "lists";
+type Role = "requests" | "watches" | "lists";
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
+  readonly server: URL;
   /** Offer HTTP/2 to TLS servers. */
   readonly http2: boolean;
   readonly connectTimeoutMs: number;
-  readonly proxyUrl?: Secret | undefined;
+  readonly proxyUrl: Secret | undefined;
+  readonly clock: Clock;
 }
 
-/** The limit of concurrent HTTP/1.1 requests; others queue. HTTP/2 needs one or two connections. */
-const maxRequestConnections = 10;
-
-/** Shorter than the idle timeout of API servers (90 s) and of the usual load balancers (60 s), longer than a resync of ours. */
-const keepAliveMs = 45_000;
-
-export class Connections {
+class Connections {
   readonly #options: ConnectionOptions;
-  readonly #agents = new Map<Role, { readonly agent: Dispatcher; readonly tls: TlsMaterial }>();
-  readonly #retired = new Set<Dispatcher>();
+  readonly #agents = new Map<Role, { readonly agent: HttpAgent; readonly tls: TlsMaterial }>();
+  readonly #retired = new Set<HttpAgent>();
   #closed = false;
 
   constructor(options: ConnectionOptions) {
@@ -134,7 +130,7 @@ export class Connections {
   }
 
   /** The current agent for this role. */
-  agent(role: Role, tls: TlsMaterial): Dispatcher {
+  agent(role: Role, tls: TlsMaterial): HttpAgent {
     const current = this.#agents.get(role);
     if (current?.tls === tls) return current.agent;
     if (this.#closed) throw new Error("the client is closed");
@@ -145,63 +141,44 @@ export class Connections {
   }
 
   /** A request on this agent passed its deadline: new requests get a new agent. */
-  suspect(role: Role, agent: Dispatcher): void {
+  suspect(role: Role, agent: HttpAgent): void {
     if (this.#agents.get(role)?.agent !== agent) return;
     this.#agents.delete(role);
     this.#retire(agent);
   }
 
   /** Closes all connections immediately. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true;
-    const agents = [...[...this.#agents.values()].map(({ agent }) => agent), ...this.#retired];
+    for (const { agent } of this.#agents.values()) agent.destroy();
+    for (const agent of this.#retired) agent.destroy();
     this.#agents.clear();
-    await Promise.all(agents.map((agent) => agent.destroy()));
   }
 
-  #retire(agent: Dispatcher): void {
+  #retire(agent: HttpAgent): void {
     this.#retired.add(agent);
-    const forget = () => this.#retired.delete(agent);
-    agent.close().then(forget, forget);
+    void agent.close().then(() => this.#retired.delete(agent));
   }
 
-  #make(role: Role, material: TlsMaterial): Dispatcher {
-    const { connectTimeoutMs, proxyUrl } = this.#options;
-    const allowH2 = this.#options.http2 && role !== "lists";
-    const { secureContext, serverName, insecure } = material;
-    const tls = {
-      allowH2,
-      preferH2: allowH2,
-      timeout: connectTimeoutMs,
-      rejectUnauthorized: !insecure,
-      ...(secureContext && { secureContext }),
-      ...(serverName && { servername: serverName }),
-    };
-    const options = {
-      allowH2,
-      bodyTimeout: 0,
-      headersTimeout: 0,
-      keepAliveTimeout: keepAliveMs,
-      ...(role === "requests" && { connections: maxRequestConnections }),
-      ...(role === "lists" && { pipelining: 0 }), // no keep-alive: lists are rare
-    };
-    const uri = proxyUrl?.reveal();
-    if (uri === undefined) return new Agent({ ...options, connect: tls });
-    if (/^socks/i.test(uri)) return new Agent({ ...options, connect: socksConnector(uri, tls) });
-    const proxyTls = { timeout: connectTimeoutMs, ...trustInProxy(material) };
-    return new ProxyAgent({ ...options, uri, connectTimeout: connectTimeoutMs, proxyTls, requestTls: tls });
+  #make(role: Role, tls: TlsMaterial): HttpAgent {
+    const { server, http2 } = this.#options;
+    return new HttpAgent({
+      origin: server.origin,
+      http2: http2 && role !== "lists" && server.protocol === "https:",
+      maxRequests: role === "requests" ? maxHttp1Requests : Number.POSITIVE_INFINITY,
+      keepAlive: role !== "lists", // lists are rare
+      openSocket: (protocols, signal) => openSocket({ ...this.#options, tls }, protocols, signal),
+    });
   }
 }
 
-/** An HTTPS proxy is verified as kubectl does, by the CA of the cluster, and also by the CAs that this process trusts. */
-function trustInProxy({ ca, insecure }: TlsMaterial): { readonly ca?: string[]; readonly rejectUnauthorized: boolean } {
-  return { rejectUnauthorized: !insecure, ...(ca !== undefined && { ca: [...tls.getCACertificates(), ca] }) };
-}
+/** The limit of concurrent HTTP/1.1 requests; others queue. HTTP/2 needs one or two connections. */
+const maxHttp1Requests = 10;
 
 type Headers = Record<string, string | string[]>;
 
 /**
- * The values in UTF-8, one character per byte. Undici writes headers as latin1 and rejects other characters. Go servers read UTF-8, so
+ * The values in UTF-8, one character per byte. Node.js writes headers as latin1 and rejects other characters. Go servers read UTF-8, so
  * the user "jürgen" of a kubeconfig must be sent as kubectl sends it.
  */
 export function inUtf8(headers: Readonly<Headers>): Headers {
@@ -214,8 +191,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-// Undici validates requests late: with HTTP/2, a request that it rejects for a header or a path leaves its connection marked as busy,
-// and the next request waits until its deadline (seen with 8.12).
+// Node.js validates the headers of HTTP/1.1 but not all of HTTP/2, and its errors quote the value.
 
 /** Printable ASCII and all higher bytes, which UTF-8 uses (`inUtf8`). */
 const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
@@ -230,43 +206,4 @@ export function expectSendable(path: string, headers: Readonly<Record<string, st
     if (![values].flat().every((each) => value.test(each)))
       throw new TypeError(`the header ${header}: expected one line of text, found something else`);
   }
-}
-
-/**
- * Connects through a SOCKS5 proxy, which resolves names, as with kubectl. Uses the package `socks` because undici's agent prints an
- * experimental warning, treats IPv6 addresses as names, and waits for its timeout when the proxy closes the connection (8.12).
- */
-export function socksConnector(proxyUri: string, tls: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(tls);
-  return (to, callback) => {
-    const plain = to.protocol !== "https:";
-    const destination = { host: unbracketed(to.hostname), port: Number(to.port || (plain ? 80 : 443)) };
-    openTunnel(proxyUri, destination, tls.timeout ?? undefined).then(
-      (socket) => (plain ? callback(null, socket) : connect({ ...to, httpSocket: socket }, callback)),
-      (error: Error) => callback(error, null),
-    );
-  };
-}
-
-async function openTunnel(
-  proxyUri: string,
-  destination: { readonly host: string; readonly port: number },
-  timeout: number | undefined,
-): Promise<Socket> {
-  const { SocksClient } = await import("socks"); // loaded only when needed
-  const { hostname, port, username, password } = new URL(proxyUri);
-  const login = username && { userId: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const proxy = { host: unbracketed(hostname), port: Number(port || 1080), type: 5 as const, ...login };
-  try {
-    const options = { proxy, destination, command: "connect" as const, set_tcp_nodelay: true, ...(timeout && { timeout }) };
-    const { socket } = await SocksClient.createConnection(options);
-    return socket;
-  } catch (error) {
-    // No `cause`: the error contains the options, including the password.
-    throw new Error(`SOCKS proxy, connecting to ${destination.host}:${destination.port}: ${(error as Error).message}`);
-  }
-}
-
-function unbracketed(host: string): string {
-  return host.replace(/^\[(.*)\]$/, "$1");
 }
