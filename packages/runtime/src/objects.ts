@@ -25,3 +25,4 @@ export {
   parseTime,
   seconds,
 } from "./objects/time.ts";
+export { oneLine, printable, withoutCredentials } from "./objects/untrusted-text.ts";

@@ -1,10 +1,25 @@
+import { parseCommandLine } from "@memhog/runtime/operator";
 import { outputOf } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import { program } from "./commands.ts";
+import { program, sendsCredentialsInClear } from "./commands.ts";
 
 const printed = (...argv: readonly string[]) => outputOf(program, ...argv);
 
 const kindsIn = (yaml: string) => [...yaml.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind);
+
+describe("credentials for Prometheus", () => {
+  it.each([
+    { argv: ["--prometheus-addr=http://prom:9090", "--prometheus-bearer-token-file=t"], inClear: true },
+    { argv: ["--prometheus-addr=http://prom:9090", "--prometheus-username=u"], inClear: true },
+    { argv: ["--prometheus-addr=http://me:pw@prom:9090"], inClear: true },
+    { argv: ["--prometheus-addr=http://prom:9090", "--prometheus-header=Authorization=Bearer x"], inClear: true },
+    { argv: ["--prometheus-addr=https://prom:9090", "--prometheus-bearer-token-file=t"], inClear: false },
+    { argv: ["--prometheus-addr=http://localhost:9090", "--prometheus-bearer-token-file=t"], inClear: false },
+    { argv: ["--prometheus-addr=http://prom:9090", "--prometheus-header=X-Scope-OrgID=a"], inClear: false },
+  ])("$argv are sent in clear text: $inClear", ({ argv, inClear }) =>
+    expect(sendsCredentialsInClear(parseCommandLine(program, argv).values)).toBe(inClear),
+  );
+});
 
 describe("commands that print manifests", () => {
   it("crd prints both CRDs", async () =>

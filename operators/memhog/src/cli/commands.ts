@@ -1,7 +1,7 @@
 // The program: its flags, its commands, and what it checks before it starts.
 import { allow, createClient, FlagError, loadConfig, Node, type OperatorProgram, systemEnvironment } from "@memhog/runtime";
 import { silentLogger } from "@memhog/runtime/concurrency";
-import type { FlagOptions } from "@memhog/runtime/operator";
+import type { FlagOptions, Runnable } from "@memhog/runtime/operator";
 import { type Grant, toYaml } from "@memhog/runtime/schema";
 import packageJson from "../../package.json" with { type: "json" };
 import { operatorName } from "../api/names.ts";
@@ -25,10 +25,12 @@ export const program: OperatorProgram<typeof flags> = {
   // Never the namespace of a kubeconfig's context: an operator that changes pods should not follow `kubectl config use-context`.
   defaultNamespaces: ["default"],
   configure: (flags, options) => optionsFor(flags, prometheusOf(flags), options.namespaces === "all"),
-  prepare: async (flags, options) => {
+  prepare: async (flags, given) => {
     const prometheus = prometheusOf(flags);
-    const nodes = await checkCluster(flags, options, prometheus);
-    return { options: optionsFor(flags, prometheus, nodes), close: () => prometheus.close?.() };
+    const nodes = await checkCluster(flags, given, prometheus);
+    const options = optionsFor(flags, prometheus, nodes);
+    const runnables = [...options.runnables, ...(sendsCredentialsInClear(flags) ? [clearTextWarning] : [])];
+    return { options: { ...options, runnables }, close: () => prometheus.close?.() };
   },
   commands: {
     explain: { args: ["POD"], describe: "explain the current decision for a pod (-o json for scripts)", run: explain },
@@ -97,6 +99,23 @@ function prometheusOf(flags: MemhogFlags): PrometheusTransport {
     throw new FlagError(`--prometheus-addr: ${cause.message}`, { cause });
   }
 }
+
+/** Whether everybody on the way to Prometheus can read the token or password. */
+export function sendsCredentialsInClear(flags: MemhogFlags): boolean {
+  const { protocol, hostname, username } = new URL(flags["prometheus-addr"]);
+  const isLocal = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  const headers = Object.keys(headersOf(flags)).map((name) => name.toLowerCase());
+  const { "prometheus-bearer-token-file": token, "prometheus-username": user } = flags;
+  const hasAny = token !== undefined || user !== undefined || username !== "" || headers.includes("authorization");
+  return protocol === "http:" && !isLocal && hasAny;
+}
+
+const clearTextWarning: Runnable = {
+  name: "clear-text-warning",
+  needsLeaderElection: false,
+  start: async ({ log }) =>
+    log.warn({}, "--prometheus-addr uses http: credentials for Prometheus are sent in clear text → use an https URL"),
+};
 
 function configOf({ kubeconfig, context }: FlagOptions): Pick<FlagOptions, "kubeconfig" | "context"> {
   return { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };

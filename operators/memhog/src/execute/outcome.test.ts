@@ -35,18 +35,29 @@ describe("how a call that failed ends a command", () => {
     { name: "there is no pods/resize", error: new NotFoundError(refusal({ status: 404 })), ended: "refused", says: "not serve" },
     {
       name: "RBAC says no",
-      error: new ForbiddenError(refusal({ message: "cannot patch" })),
+      error: new ForbiddenError(refusal({ message: "cannot patch", details: { kind: "pods" } })),
       ended: "refused",
       says: "cannot patch",
     },
-    { name: "a quota says no", error: new ForbiddenError(refusal({ message: quota })), ended: "refused", says: "quota: team" },
+    {
+      name: "a quota says no",
+      error: new ForbiddenError(refusal({ message: quota, details: { kind: "pods" } })),
+      ended: "refused",
+      says: "quota: team",
+    },
     {
       name: "the node is too small",
       error: new ForbiddenError(
-        refusal({ message: "node didn't have enough", details: { causes: [{ reason: "NodeCapacity" }] } }),
+        refusal({ message: "node didn't have enough", details: { kind: "pods", causes: [{ reason: "NodeCapacity" }] } }),
       ),
       ended: "infeasible",
       says: "node didn't have enough",
+    },
+    {
+      name: "an admission webhook says no, in words of its own",
+      error: new ForbiddenError(refusal({ message: "denied: DB_URL is postgres" })),
+      ended: "refused",
+      says: "denied by an admission webhook; the operator logs its message at -v 4",
     },
     {
       name: "the UID is another",

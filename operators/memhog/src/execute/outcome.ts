@@ -3,11 +3,19 @@
 // again. A call without an answer has an unknown outcome and is never assumed to have failed (C2).
 //
 // Server messages reach people through Events and AppMemory.status, and they can contain secrets: for an immutable field the API
-// server prints the whole pod, environment variables included. So only the field names of an Invalid error are repeated. The
-// message of a Forbidden error (quota, LimitRange, RBAC) is repeated without anything that looks like a credential (S4).
+// server prints the whole pod, environment variables included, and an admission webhook can quote anything. So only the names of
+// fields are repeated there. What the API server itself says about quotas, LimitRanges and RBAC is repeated, cut and without anything
+// that looks like a credential (S4). docs/decisions/0010-server-messages.md has the reasons.
 import { AlreadyExistsError, ApiError, ConflictError, NotFoundError, type ObjectRef, Pod, type Stored } from "@memhog/runtime";
-import { ForbiddenError, InvalidError, TooManyRequestsError, TransportError, UnauthorizedError } from "@memhog/runtime/client";
-import { equals } from "@memhog/runtime/objects";
+import {
+  ForbiddenError,
+  fieldsIn,
+  InvalidError,
+  TooManyRequestsError,
+  TransportError,
+  UnauthorizedError,
+} from "@memhog/runtime/client";
+import { equals, oneLine, withoutCredentials } from "@memhog/runtime/objects";
 import type { RestrictedClient } from "@memhog/runtime/schema";
 import { monitorAnnotation } from "../api/names.ts";
 import type { AppRecord, Command, Waiting } from "../model/plan.ts";
@@ -28,6 +36,8 @@ export interface Ending {
   readonly cause?: ActionCause;
   /** For people; no decision depends on it. */
   readonly detail: string;
+  /** The text of an admission webhook, for the log at -v 4: it can quote the pod. */
+  readonly serverMessage?: string;
   /** Of the copy that was made: it is stored, and no other pod is believed to be the copy. */
   readonly copyUid?: string;
   /**
@@ -69,23 +79,23 @@ function notNow({ causes }: ApiError): string {
 }
 
 function invalid({ causes }: ApiError): Ending {
-  const fields = causes.map(({ field, reason }) => `${field ?? "it"} (${reason ?? "invalid"})`);
   // The precondition on the UID failed: another pod of the same name has taken the place of this one.
   if (causes.some(({ field }) => field === "metadata.uid"))
     return { ended: "changed", detail: "another pod has the same name now" };
-  return { ended: "refused", detail: [...new Set(fields)].slice(0, 5).join(", ") || "invalid" };
+  return { ended: "refused", detail: fieldsIn(causes) || "invalid" };
 }
 
 function forbidden(error: ForbiddenError): Ending {
   const never = error.causes.some(({ reason }) => reason === "NodeCapacity");
-  return { ended: never ? "infeasible" : "refused", detail: harmless(error.serverMessage) };
+  // Only the API server's own code names the resource. A webhook's text is logged at -v 4.
+  const isOwn = error.details.kind !== undefined;
+  const detail = isOwn ? harmless(error.serverMessage) : "denied by an admission webhook; the operator logs its message at -v 4";
+  return { ended: never ? "infeasible" : "refused", detail, ...(!isOwn && { serverMessage: harmless(error.serverMessage) }) };
 }
-
-const looksSecret = /\bBearer\s+\S+|\beyJ[\w-]{8,}\.[\w.-]+|\b(password|passwd|token|secret|api[_-]?key)\b\s*[=:]\s*\S+/gi;
 
 /** The message of a server without anything that looks like a credential. */
 export function harmless(sentence: string): string {
-  return sentence.replace(looksSecret, "[hidden]").slice(0, 400);
+  return withoutCredentials(oneLine(sentence, 400));
 }
 
 /** The record with the endings that hold an intent back. Returns the same record if there are none. */

@@ -50,9 +50,10 @@ const failures = new Set<CommandOutcome["ended"]>(["refused", "infeasible", "unk
 
 /** Failures are warnings. A command that was dropped because its object changed is logged at debug. */
 export function logOutcomes(log: Log, { kind, name }: AppName, outcomes: readonly CommandOutcome[]): void {
-  for (const { command, ended, detail } of outcomes) {
+  for (const { command, ended, detail, serverMessage } of outcomes) {
     const { intent } = command;
     const fields = { app: `${kind}/${name}`, pod: intent.pod.name, command: command.do, ended, intent: intent.id };
+    if (serverMessage !== undefined) log.trace?.({ ...fields, serverMessage }, "message of the admission webhook");
     if (failures.has(ended)) log.warn(fields, `command failed: ${detail}`);
     else if (ended === "done") log.info({ ...fields, changes: intent.changes, reason: intent.reason }, detail);
     else log.debug(fields, `command not completed: ${detail}`);

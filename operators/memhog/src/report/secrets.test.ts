@@ -21,7 +21,11 @@ it.each([
   { name: "a rejected field", error: new InvalidError({ ...refusal, status: 422, details: { causes } }) },
   {
     name: "an admission webhook",
-    error: new ForbiddenError({ ...refusal, status: 403, message: `denied the request: token=${canary}` }),
+    error: new ForbiddenError({ ...refusal, status: 403, message: `denied the request: DB_URL has the value ${canary}` }),
+  },
+  {
+    name: "a quota",
+    error: new ForbiddenError({ ...refusal, status: 403, message: `exceeded: token=${canary}`, details: { kind: "pods" } }),
   },
 ])("S4: pod content quoted by $name reaches no status, Event or log", ({ error }) => {
   const intent = anIntent();
@@ -32,7 +36,7 @@ it.each([
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   logOutcomes(
-    makeLogger({ name: "test", verbosity: 9, format: "json", clock: manualClock(), write }, pino),
+    makeLogger({ name: "test", verbosity: 3, format: "json", clock: manualClock(), write }, pino),
     { kind: "Pod", namespace: "demo", name: "hungry" },
     [outcome],
   );

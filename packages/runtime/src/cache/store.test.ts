@@ -202,6 +202,11 @@ describe("sharing", () => {
     expect(shared).not.toBe(like);
   });
 
+  it("keeps a property that is named like what every object inherits", () => {
+    const object = JSON.parse('{"__proto__": {}}');
+    expect(JSON.stringify(sharing(object, { a: 1 }))).toBe('{"__proto__":{}}');
+  });
+
   it("leaves frozen objects unchanged", () => {
     const frozen = Object.freeze({ a: "x", b: "y" });
     expect(sharing({ part: frozen }, { part: { a: "x", b: "z" } }).part).toBe(frozen);

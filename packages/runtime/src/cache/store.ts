@@ -7,7 +7,9 @@
 //   it look like an update.
 // - A watch never goes back. Events that are not newer than the stored object are ignored. A list is always believed, whatever its
 //   versions: after a cluster was restored from a backup they are smaller than before.
+
 import type { Cancel } from "../concurrency/environment.ts";
+import { ownValue } from "../objects/diff.ts";
 import { type Kind, type KubernetesObject, type ObjectOf, type ObjectRef, ownerUids, type Stored } from "../objects/object.ts";
 import { isOlder } from "./own-writes.ts";
 
@@ -251,8 +253,9 @@ function shareProperties(object: Parts, like: Parts): boolean {
   let same = true;
   let count = 0;
   for (const key in object) {
-    const shared = sharing(object[key], like[key]);
-    if (shared !== like[key]) same = false;
+    const before = ownValue(like, key);
+    const shared = sharing(object[key], before);
+    if (shared !== before) same = false;
     object[key] = shared;
     count += 1;
   }

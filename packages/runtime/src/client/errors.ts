@@ -14,6 +14,8 @@
 //
 // No message contains credentials: this code never receives any.
 
+import { oneLine } from "../objects/untrusted-text.ts";
+
 /** The base class of all errors that the client throws on purpose. */
 export abstract class ClientError extends Error {
   /** Stable: safe to compare, log and count. */
@@ -65,13 +67,17 @@ export class ApiError extends ClientError {
   readonly code: string = "API_ERROR";
   readonly status: number;
   readonly reason: string;
-  /** The server's own message. For people only: it differs between versions and kinds, so do not base decisions on it. */
+  /**
+   * The server's own message, on one line and cut. For people only: it differs between versions and kinds, so do not base decisions on
+   * it. It can quote the object, environment variables included; `summary` does not.
+   */
   readonly serverMessage: string;
   readonly details: StatusDetails;
   /** Machine-readable causes, if the server sent any: `reason` and `field` of each. */
   readonly causes: readonly Cause[];
   /** Seconds after which the server asks to retry. */
   readonly retryAfterSeconds: number | undefined;
+  readonly #attempt: string;
 
   constructor(refusal: Refusal, remedy = "") {
     const { attempt, status, reason, message } = refusal;
@@ -82,7 +88,30 @@ export class ApiError extends ClientError {
     this.details = refusal.details ?? {};
     this.causes = this.details.causes ?? [];
     this.retryAfterSeconds = refusal.retryAfterSeconds ?? secondsIn(this.details.retryAfterSeconds);
+    this.#attempt = attempt;
   }
+
+  /**
+   * `message` without values of the object, for logs, Events and a status: text that can quote the object is replaced by the names of
+   * the fields.
+   */
+  get summary(): string {
+    const text = this.#canQuote()
+      ? fieldsIn(this.causes) || "its message can quote the object"
+      : oneLine(this.serverMessage, 400);
+    return `${this.#attempt}: the server answered ${this.status}${this.reason && ` ${this.reason}`}: ${text}`;
+  }
+
+  /** For an immutable field (422) the API server prints all of the object. A webhook says what it likes; it has no `details.kind`. */
+  #canQuote(): boolean {
+    return this.status === 422 || ([400, 403, 409].includes(this.status) && this.details.kind === undefined);
+  }
+}
+
+/** The first fields of a rejected object: "spec.replicas (FieldValueInvalid)". */
+export function fieldsIn(causes: readonly Cause[]): string {
+  const fields = causes.map(({ field, reason }) => `${field ?? "it"} (${reason ?? "invalid"})`);
+  return [...new Set(fields)].slice(0, 5).join(", ");
 }
 
 /** A Status is not validated, and it may not come from an API server. */

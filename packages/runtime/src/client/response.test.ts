@@ -34,6 +34,63 @@ describe("a refusal", () => {
     expect(error.message).toContain("because");
   });
 
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+    "with the reason %s is an ApiError like others",
+    (reason) => {
+      expect(refusal(418, status(418, reason)).constructor).toBe(errors.ApiError);
+      expect(refusal(403, status(403, reason)).constructor).toBe(errors.ForbiddenError);
+    },
+  );
+
+  it("passes over fields of the wrong type, and cuts what is too long", () => {
+    const wrong = {
+      reason: {},
+      message: ["x"],
+      code: "no",
+      details: { name: 5, causes: [null, "x", { field: 7, reason: "R" }] },
+    };
+    expect(errorOf("list Pod", JSON.parse(JSON.stringify({ kind: "Status", ...wrong })))).toMatchObject({
+      status: 500,
+      reason: "",
+      serverMessage: "no explanation",
+      details: { causes: [{ reason: "R" }] },
+    });
+    const causes = Array.from({ length: 1000 }, () => ({ message: "x".repeat(100_000) }));
+    const long = refusal(422, status(422, "R".repeat(1000), { message: `\u001b[2J${"x".repeat(100_000)}`, details: { causes } }));
+    expect(long.message).not.toContain("\u001b");
+    expect(JSON.stringify(long).length + long.message.length).toBeLessThan(60_000);
+  });
+
+  const canary = "canary-9f8e7d";
+  it.each([
+    {
+      name: "of a field names the field",
+      error: refusal(
+        422,
+        status(422, "Invalid", {
+          message: `Env: ${canary}`,
+          details: { kind: "Pod", causes: [{ field: "spec", reason: "Forbidden" }] },
+        }),
+      ),
+      summary: "create Pod default/web: the server answered 422 Invalid: spec (Forbidden)",
+    },
+    {
+      name: "by a webhook does not repeat its text",
+      error: refusal(403, status(403, "Forbidden", { message: `admission webhook "x" denied the request: ${canary}` })),
+      summary: "create Pod default/web: the server answered 403 Forbidden: its message can quote the object",
+    },
+    {
+      name: "by a quota repeats it",
+      error: refusal(403, status(403, "Forbidden", { message: "exceeded quota: team", details: { kind: "pods" } })),
+      summary: "create Pod default/web: the server answered 403 Forbidden: exceeded quota: team",
+    },
+    {
+      name: "by a proxy repeats it",
+      error: refusal(502, "<html><title>Bad Gateway</title>"),
+      summary: 'create Pod default/web: the server answered 502: the page "Bad Gateway"',
+    },
+  ])("S4: the summary of a refusal $name", ({ error, summary }) => expect(error.summary).toBe(summary));
+
   it("keeps what the server said about fields and about when to come back", () => {
     const details = { name: "web", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "spec.x", message: "no" }] };
     const error = refusal(429, status(429, "TooManyRequests", { details }), { "retry-after": "7" });
@@ -75,7 +132,7 @@ describe("a refusal", () => {
 
   it("shows the beginning of what it does not understand, on one line", () => {
     const { message } = refusal(502, `  ${"many\n words ".repeat(1_000)}`);
-    expect(message).toContain(`${"many words ".repeat(30).slice(0, 200)}…`);
+    expect(message).toContain(`${"many words ".repeat(30).slice(0, 199)}…`);
     expect(message.length).toBeLessThan(400);
   });
 

@@ -1,6 +1,8 @@
 // Converts a response to a value or an error. The API server rejects a request with a `Status` object. Load balancers and login
 // proxies in front of it respond with HTML, sometimes even with a 2xx status.
+import { isRecord, ownValue } from "../objects/diff.ts";
 import type { KubernetesObject } from "../objects/object.ts";
+import { oneLine } from "../objects/untrusted-text.ts";
 import type { ObjectList } from "./client.ts";
 import {
   AlreadyExistsError,
@@ -71,20 +73,46 @@ export function refusalOf(attempt: string, response: { status: number; headers: 
   return errorFor({ attempt, status: response.status, reason: "", message, retryAfterSeconds });
 }
 
-/** The error that a Status object represents, from a response body or from an ERROR event of a watch. */
+/**
+ * The error that a Status object represents, from a response body or from an ERROR event of a watch. A Status is not validated, and it
+ * may not come from an API server: fields of another type are dropped, text is cut.
+ */
 export function errorOf(attempt: string, status: Status, over: { status?: number; retryAfterSeconds?: number | undefined } = {}) {
   return errorFor({
     attempt,
-    status: over.status ?? status.code ?? 500,
-    reason: status.reason ?? "",
-    message: status.message ?? "no explanation",
-    details: status.details,
+    status: over.status ?? (typeof status.code === "number" ? status.code : 500),
+    reason: textOf(status.reason, 100) ?? "",
+    message: textOf(status.message, 4000) || "no explanation",
+    details: detailsOf(status.details),
     retryAfterSeconds: over.retryAfterSeconds,
   });
 }
 
+function detailsOf(value: unknown): StatusDetails {
+  if (!isRecord(value)) return {};
+  const causes = Array.isArray(value.causes) ? value.causes.filter(isRecord).slice(0, 20) : [];
+  const { retryAfterSeconds } = value;
+  return {
+    ...textsOf(value, ["name", "group", "kind", "uid"]),
+    ...(causes.length > 0 && { causes: causes.map((cause) => textsOf(cause, ["reason", "message", "field"])) }),
+    ...(typeof retryAfterSeconds === "number" && { retryAfterSeconds }),
+  };
+}
+
+function textsOf<K extends string>(
+  value: Readonly<Record<string, unknown>>,
+  names: readonly K[],
+): { readonly [N in K]?: string } {
+  const texts = names.map((name) => [name, textOf(value[name], 1000)] as const).filter(([, text]) => text !== undefined);
+  return Object.fromEntries(texts) as { readonly [N in K]?: string };
+}
+
+function textOf(value: unknown, maxLength: number): string | undefined {
+  return typeof value === "string" ? oneLine(value, maxLength) : undefined;
+}
+
 function errorFor(refusal: Refusal): ApiError {
-  const Class = byReason[refusal.reason] ?? byStatus[refusal.status] ?? ApiError;
+  const Class = ownValue(byReason, refusal.reason) ?? ownValue(byStatus, refusal.status) ?? ApiError;
   return new Class(refusal);
 }
 
@@ -134,9 +162,8 @@ function looksLikeJson(body: string): boolean {
 /** The start of a text on one line, or the title of an HTML page. */
 function excerpt(text: string): string {
   const beginning = text.slice(0, 5000);
-  const [, title = ""] = /^\s*<[\s\S]*<title[^>]*>([^<]*)</i.exec(beginning) ?? [];
-  const line = (title.trim() === "" ? beginning.slice(0, 1000) : `the page "${title.trim()}"`).replace(/\s+/g, " ").trim();
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  const [, title = ""] = (/^\s*</.test(beginning) && /<title[^>]{0,100}>([^<]*)</i.exec(beginning)) || [];
+  return oneLine(title.trim() === "" ? beginning : `the page "${title.trim()}"`, 200);
 }
 
 const form = /299 \S+ "((?:[^"\\]|\\.)*)"/g;
@@ -145,5 +172,5 @@ const form = /299 \S+ "((?:[^"\\]|\\.)*)"/g;
 export function warningsIn(headers: TransportResponse["headers"]): readonly string[] {
   const { warning } = headers;
   if (warning === undefined) return [];
-  return [...warning.matchAll(form)].map(([, text = ""]) => text.replace(/\\(.)/g, "$1"));
+  return [...warning.matchAll(form)].map(([, text = ""]) => oneLine(text.replace(/\\(.)/g, "$1"), 1000));
 }

@@ -1,7 +1,9 @@
 // One reconcile: the scope that the reconcile function receives, the call with its time limit, and the result as a value. A
 // function that ignores its signal is abandoned: its scope rejects every further call, and its worker continues.
+
 import type { Cache } from "../cache/cache.ts";
 import type { Index } from "../cache/store.ts";
+import { ApiError } from "../client/errors.ts";
 import { abortable, anySignal, type ScopedSignal, timeoutSignal } from "../concurrency/abort.ts";
 import type { Clock, Logger } from "../concurrency/environment.ts";
 import type { ObjectReference } from "../objects/kinds/kind.ts";
@@ -102,7 +104,7 @@ async function report(scope: ReconcileScope, { ref, log }: ReconcileRequest, err
   const object = scope.cacheOf(scope.kind).get(ref);
   if (object === undefined) return;
   const failure = error instanceof Error ? error : new Error(String(error));
-  scope.event(object, { type: "Warning", reason: "ReconcileFailed", message: failure.message });
+  scope.event(object, { type: "Warning", reason: "ReconcileFailed", message: describeError(failure) });
   const { onTerminalError } = controller.plan;
   if (onTerminalError === undefined) return;
   try {
@@ -117,7 +119,13 @@ function describeEnding(ending: Ending): string {
   const { error } = ending;
   if (ending.stopping) return "aborted: the operator is stopping";
   const code = (error as { code?: unknown } | null)?.code;
-  return `failed: ${typeof code === "string" ? `${code}: ` : ""}${error instanceof Error ? error.message : String(error)}`;
+  return `failed: ${typeof code === "string" ? `${code}: ` : ""}${describeError(error)}`;
+}
+
+/** Everybody who can read the object's Events reads this, so it quotes no values of other objects. */
+function describeError(error: unknown): string {
+  if (error instanceof ApiError) return error.summary;
+  return error instanceof Error ? error.message : String(error);
 }
 
 type AnyObject = Stored<KubernetesObject>;

@@ -7,7 +7,7 @@
 // - The desired state can shrink: everything desired is there, plus a field of ours that is no longer desired. So a child
 //   carries the hash of what was last applied.
 import { createHash } from "node:crypto";
-import { differences, isRecord, isSubset } from "../objects/diff.ts";
+import { differences, isRecord, isSubset, ownValue } from "../objects/diff.ts";
 
 /** The results of writes that the server stored differently, by UID. Keeps only hashes, so that objects can be collected. */
 export class WriteResults {
@@ -91,7 +91,7 @@ export function sameShape(wanted: unknown, actual: unknown): unknown {
     return wanted.map((item, at) => sameShape(item, actual[at]));
   }
   if (!isRecord(wanted) || !isRecord(actual)) return actual;
-  return Object.fromEntries(Object.keys(wanted).map((key) => [key, sameShape(wanted[key], actual[key])]));
+  return Object.fromEntries(Object.keys(wanted).map((key) => [key, sameShape(wanted[key], ownValue(actual, key))]));
 }
 
 /** Equal for equal JSON, whatever the order of its properties. */

@@ -144,5 +144,5 @@ function managedPart(kind: Kind, desired: NonNullable<WithStatus["status"]>, fou
 /** Conditions that the kind does not define belong to other writers. */
 function isOurs(kind: Kind, type: string): boolean {
   const { definition } = kind as { readonly definition?: { readonly conditions?: object } };
-  return definition?.conditions !== undefined && type in definition.conditions;
+  return definition?.conditions !== undefined && Object.hasOwn(definition.conditions, type);
 }

@@ -15,6 +15,12 @@ describe("equals", () => {
     { name: "compares nested values", a: { a: [{ b: { c: 1 } }] }, b: { a: [{ b: { c: 2 } }] }, expected: false },
   ];
   it.each(cases)("$name", ({ a, b, expected }) => expect(equals(a, b)).toBe(expected));
+
+  it("does not take what every object inherits for a property", () => {
+    const named = JSON.parse('{"__proto__": {}}');
+    expect([equals(named, {}), equals({}, named), isSubset(named, {})]).toEqual([false, false, false]);
+    expect(differences(named, {})).toHaveLength(1);
+  });
 });
 
 describe("isSubset", () => {

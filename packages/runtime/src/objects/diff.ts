@@ -5,7 +5,7 @@ export function equals(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => equals(item, b[at]));
   if (!isRecord(a) || !isRecord(b)) return false;
-  return Object.keys({ ...a, ...b }).every((key) => equals(a[key], b[key]));
+  return Object.keys({ ...a, ...b }).every((key) => equals(ownValue(a, key), ownValue(b, key)));
 }
 
 /**
@@ -18,7 +18,7 @@ export function isSubset(desired: unknown, actual: unknown): boolean {
     return Array.isArray(actual) && desired.length === actual.length && desired.every((item, at) => isSubset(item, actual[at]));
   }
   if (!isRecord(desired) || !isRecord(actual)) return false;
-  return Object.keys(desired).every((key) => isSubset(desired[key], actual[key]));
+  return Object.keys(desired).every((key) => isSubset(desired[key], ownValue(actual, key)));
 }
 
 export interface Difference {
@@ -44,7 +44,7 @@ function* walk(path: string, from: unknown, to: unknown): Generator<Difference> 
   if (Array.isArray(from) && Array.isArray(to)) {
     for (let at = 0; at < Math.max(from.length, to.length); at += 1) yield* walk(`${path}[${at}]`, from[at], to[at]);
   } else if (isRecord(from) && isRecord(to)) {
-    for (const key of Object.keys({ ...from, ...to })) yield* walk(path + step(key), from[key], to[key]);
+    for (const key of Object.keys({ ...from, ...to })) yield* walk(path + step(key), ownValue(from, key), ownValue(to, key));
   } else if (!equals(from, to)) {
     yield { path, from, to };
   }
@@ -52,6 +52,13 @@ function* walk(path: string, from: unknown, to: unknown): Generator<Difference> 
 
 function step(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/**
+ * A property of the record itself. Keys come from servers and users: `record["constructor"]` would find what every object inherits.
+ */
+export function ownValue<T>(record: Readonly<Record<PropertyKey, T>>, key: PropertyKey): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** A JSON object: neither null nor an array. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareDecimals, type Decimal, rescale, roundUp } from "./quantity-text.ts";
+import { compareDecimals, type Decimal, parseText, rescale, roundUp } from "./quantity-text.ts";
 
 const decimal = fc.record({
   digits: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
@@ -8,6 +8,11 @@ const decimal = fc.record({
 });
 /** The number as an integer, in units of 10^-20. */
 const whole = ({ digits, exponent }: Decimal) => digits * 10n ** BigInt(exponent + 20);
+
+it("S3: rejects 80 kB in linear time, and does not repeat them", () => {
+  for (const text of [`${"0".repeat(80_000)}x`, `${"1".repeat(80_000)}e`, `.${"0".repeat(80_000)}x`, "e".repeat(80_000)])
+    expect(() => parseText(text)).toThrow(/^.{0,300}$/);
+});
 
 describe("exact decimals", () => {
   it("compare like integers", () => {

@@ -5,13 +5,15 @@
 // places, hence the field `wide`: only 64-bit quantities keep their original text, and arbitrary precision rounds
 // negative fractions differently.
 
+import { oneLine } from "./untrusted-text.ts";
+
 /** The text is not a quantity. The message ends with the API server's error text. */
 export class QuantityError extends Error {
   readonly code = "QUANTITY_INVALID";
   override readonly name = "QuantityError";
 
   constructor(text: string, why: string) {
-    super(`expected a quantity such as 500m or 1.5Gi, found '${text}': ${why}`);
+    super(`expected a quantity such as 500m or 1.5Gi, found '${oneLine(text, 100)}': ${why}`);
   }
 }
 
@@ -23,7 +25,8 @@ export interface ParsedQuantity {
   readonly wide: boolean;
 }
 
-const pattern = /^([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+// Each part starts with a character that the part before it cannot contain. Otherwise the time would grow with the cube of the length.
+const pattern = /^([+-]?)(0*)([1-9][0-9]*)?(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?|[-+])[0-9]*)?$/;
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const wrongSuffix = "unable to parse quantity's suffix";
 const wrongNumber = "unable to parse numeric part of quantity";

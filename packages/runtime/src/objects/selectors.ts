@@ -3,6 +3,7 @@
 //
 // `tier!=a` and `tier notin (a)` also match objects without the label `tier`. An empty selector matches everything, while
 // a missing one matches nothing in most specs; callers decide that case, so no function here accepts undefined.
+import { ownValue } from "./diff.ts";
 import type { LabelSelector } from "./kinds/kind.ts";
 import { isLabelValue, isQualifiedName } from "./names.ts";
 
@@ -154,7 +155,7 @@ function parseRequirement(reader: Reader): Requirement {
   const key = reader.word("a label key");
   if (reader.atEnd || reader.next === ",") return checked({ key, operator: "Exists", values: [] });
   const sign = reader.take();
-  const operator = operators[sign];
+  const operator = ownValue(operators, sign);
   if (operator === undefined) throw reader.error(`an operator after ${key}`, sign);
   const values = sign === "in" || sign === "notin" ? parseValues(reader) : [parseValue(reader)];
   return checked({ key, operator, values });

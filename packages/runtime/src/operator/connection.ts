@@ -20,6 +20,8 @@ export async function connectTo(options: ResolvedOptions, metrics: OperatorMetri
   const config = await loadConfig({ kubeconfig, context });
   const observer = observeCalls({ metrics, log, verbosity, host: new URL(config.server).host });
   const client = createClient({ config, environment, observer, rateLimit });
+  if (config.withheldCredentials)
+    log.warn({ server: config.server }, "the server uses http: the credentials of the kubeconfig are not sent");
   log.info({ server: config.server, origin: config.origin }, "connecting");
   return { client, home: config.namespace, [Symbol.asyncDispose]: () => client.close() };
 }

@@ -3,12 +3,14 @@
 //
 // Two Events are identical only if their messages are equal. client-go ignores the message, so the second of "raised to 512Mi" and
 // "raised to 1Gi" would never be shown. A token bucket per object limits the number of different messages instead.
+
 import type { Environment } from "../concurrency/environment.ts";
 import { TokenBucket } from "../concurrency/token-bucket.ts";
 import type { Event } from "../objects/kinds/access.ts";
 import type { ObjectReference } from "../objects/kinds/kind.ts";
 import { dnsSubdomain } from "../objects/names.ts";
 import { formatMicroTime } from "../objects/time.ts";
+import { withoutCredentials } from "../objects/untrusted-text.ts";
 
 /** An Event to record. */
 export interface EventInput {
@@ -103,7 +105,7 @@ export class EventSeries {
       // Not every object name is a valid Event name: "system:controller" is a valid role name.
       metadata: { name: dnsSubdomain(`${name.slice(0, 230)}.${unique}`), namespace },
       eventTime: formatMicroTime(this.#environment.clock.now()),
-      ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(message) },
+      ...{ type, reason: reason.slice(0, 128), action: action.slice(0, 128), note: within1KiB(withoutCredentials(message)) },
       ...{ regarding, ...(related && { related }) },
       ...{ reportingController: this.#source.controller, reportingInstance: this.#source.instance.slice(0, 128) },
     };

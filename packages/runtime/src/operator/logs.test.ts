@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NotFoundError } from "../client/errors.ts";
+import { InvalidError, NotFoundError } from "../client/errors.ts";
 import { manualClock } from "../concurrency/manual-clock.ts";
 import { type LogOptions, loadPino, makeLogger, type OperatorLogger } from "./logs.ts";
 
@@ -141,6 +141,19 @@ describe("logs", () => {
       message: expect.stringContaining("pods"),
     });
     expect(parsed({ verbosity: 4 }, (log) => log.error({ err: new NotFoundError(refusal) }, "x")).err).toHaveProperty("stack");
+  });
+
+  it("S4: repeat the text of a rejected write from -v 4 on, because it can quote the object", () => {
+    const err = new InvalidError({ ...refusal, status: 422, reason: "Invalid", message: "Env: canary" });
+    expect(logged({ verbosity: 3 }, (log) => log.error({ err, all: [err] }, "x"))).not.toContain("canary");
+    expect(logged({ verbosity: 4 }, (log) => log.error({ err }, "x"))).toContain("canary");
+  });
+
+  it("S3: send nothing to a terminal that controls it", () => {
+    const evil = "\u001b]0;title\u0007\u009b2J";
+    const text = logged({ format: "text" }, (log) => log.warn({ a: evil, err: new Error(evil) }, evil));
+    expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+    expect(text).toContain("\\u001b]0;title");
   });
 
   it("are readable on a terminal", () => {

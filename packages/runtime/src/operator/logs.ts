@@ -3,14 +3,16 @@
 //
 //     -v 0, 1   info, warnings and errors
 //     -v 2, 3   debug: what each reconcile did
-//     -v 4, 5   trace: details for debugging, stacks of all errors
+//     -v 4, 5   trace: details for debugging, stacks of all errors, the API server's own messages
 //     -v 6 …    also every call to the API server
 //
 // Objects in fields are printed as namespace/name, which is shorter and does not leak the contents of Secrets.
 
 import type * as Pino from "pino";
+import { ApiError } from "../client/errors.ts";
 import type { Clock, Logger } from "../concurrency/environment.ts";
 import { keyOf, type ObjectMeta, type ObjectRef } from "../objects/object.ts";
+import { printable, withoutCredentials } from "../objects/untrusted-text.ts";
 
 export interface LogOptions {
   /** The operator's name, on every line. */
@@ -53,7 +55,7 @@ export function makeLogger(options: LogOptions, { pino }: typeof Pino): Operator
       formatters: { level: (label) => ({ level: label }), log: fieldsOf },
       serializers: { err: (shown: unknown) => shown }, // fieldsForLog has serialized it; this disables pino's serializer
     },
-    { write: (line: string) => write(finish(withoutSecrets(line))) },
+    { write: (line: string) => write(finish(withoutCredentials(line))) },
   );
   return redacting(logger, fieldsOf);
 }
@@ -75,13 +77,6 @@ function levelOf(verbosity: number): string {
 const hidden = "[hidden]";
 const sensitiveName = /^(authorization|password|token|bearer|credentials?|private-?key|client-?secret|tls\.key|ca\.key)$/i;
 
-// A token in a header, a JSON web token anywhere, a private key (in JSON, so its line ends are escaped).
-const credentialPatterns = [
-  /\bBearer\s+[\w.~+/=-]{8,}/g,
-  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----/gs,
-];
-
 // Limits nesting, also of objects that contain themselves.
 const maxDepth = 5;
 
@@ -94,15 +89,14 @@ export function fieldsForLog(fields: object, withStack: boolean, depth = 0): Rec
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(name, value)]));
 }
 
-/** The line without anything that looks like a credential. */
-export function withoutSecrets(line: string): string {
-  return credentialPatterns.reduce((text, pattern) => text.replace(pattern, hidden), line);
-}
-
-/** Serializes an error. Errors with a code are expected, so their stack is omitted; other errors are bugs and keep it. */
+/**
+ * Serializes an error. Errors with a code are expected, so their stack is omitted; other errors are bugs and keep it. The server's own
+ * message is logged from -v 4 on: it can quote the object.
+ */
 function errorForLog(error: unknown, withStack: boolean): object {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack, cause } = error;
+  const { name, stack, cause } = error;
+  const message = error instanceof ApiError && !withStack ? error.summary : error.message;
   const { code } = error as { readonly code?: unknown };
   return {
     type: name,
@@ -152,7 +146,7 @@ export function readableLine(json: string): string {
   const time = String(ts).slice(11, 23);
   const words = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
   const head = `${time} ${String(level).toUpperCase().padEnd(5)} ${msg}${words.length > 0 ? `  ${words.join(" ")}` : ""}`;
-  return `${[head, ...errorLines(err)].join("\n")}\n`;
+  return printable(`${[head, ...errorLines(err)].join("\n")}\n`);
 }
 
 function errorLines(error: unknown): readonly string[] {

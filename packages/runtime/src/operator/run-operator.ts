@@ -12,7 +12,9 @@
 //     gordon-operator rbac               prints the service account, the roles and their bindings
 //
 // Usage and configuration errors (a flag, a kubeconfig, a port in use) end the program with one line. Bugs end it with a stack trace.
+
 import { isForeseen } from "../concurrency/abort.ts";
+import { printable } from "../objects/untrusted-text.ts";
 import { crdOf } from "../schema/custom-resource-definition.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
 import { toYaml } from "../schema/install.ts";
@@ -88,10 +90,14 @@ export interface Command<F extends FlagTable = FlagTable> {
 /** Runs the program, with the arguments and the environment of this process. Sets the exit code: 2 for a usage error, else 1. */
 export async function runOperator<const F extends FlagTable = Record<never, never>>(program: OperatorProgram<F>): Promise<void> {
   try {
-    await runCommandLine(program, { argv: process.argv.slice(2), env: process.env, print: (text) => console.log(text) });
+    await runCommandLine(program, {
+      argv: process.argv.slice(2),
+      env: process.env,
+      print: (text) => console.log(printable(text)),
+    });
   } catch (error) {
     if (!isForeseen(error)) throw error;
-    console.error(`${program.name}: ${error.message}`);
+    console.error(printable(`${program.name}: ${error.message}`));
     process.exitCode = exitCodeFor(error);
   }
 }

@@ -1,6 +1,6 @@
 // The schema of a whole object: the defined spec and status, plus the fields that every object has.
 
-import { isRecord } from "../objects/diff.ts";
+import { isRecord, ownValue } from "../objects/diff.ts";
 import { type ConditionTable, conditionsSchema } from "./conditions.ts";
 import type { AnyDefinition, AnyResource, ResourceRule } from "./define-resource.ts";
 import { ResourceDefinitionError } from "./errors.ts";
@@ -105,7 +105,7 @@ export function pruned(value: unknown, schema: StructuralSchema): unknown {
   if (Array.isArray(value)) return items === undefined ? value : value.map((each) => pruned(each, items));
   if (!isRecord(value) || schema["x-kubernetes-preserve-unknown-fields"] === true) return value;
   const known = Object.entries(value).flatMap(([name, field]) => {
-    const of = properties?.[name] ?? additionalProperties;
+    const of = ownValue(properties ?? {}, name) ?? additionalProperties;
     return of === undefined ? [] : [[name, pruned(field, of)] as const];
   });
   return Object.fromEntries(known);

@@ -38,6 +38,11 @@ describe("a conversion", () => {
     });
   });
 
+  it.each(["constructor", "__proto__", "toString"])("rejects the version %s, which is none", (version) => {
+    for (const answer of [ask("v1", gordon(version, {})), ask(version, gordon("v1", {}))])
+      expect(answer.result).toMatchObject({ status: "Failure", message: expect.stringContaining("expected a way to convert") });
+  });
+
   it("converts through an intermediate version", () => {
     expect(ask("v1beta1", gordon("v1alpha1", { size: 3 })).convertedObjects).toEqual([gordon("v1beta1", { count: 3 })]);
   });

@@ -10,6 +10,7 @@
 // Steps must be lossless: store values that an older version has no field for in an annotation. Fields that a step returns beyond
 // its version's schema are dropped. The API server does not drop them, and then answers every apply to an object that was once
 // applied in that version with "500: field not declared in schema".
+import { ownValue } from "../objects/diff.ts";
 import { type Kind, type KubernetesObject, keyOf } from "../objects/object.ts";
 import { servedVersions } from "../schema/custom-resource-definition.ts";
 import type { AnyResource } from "../schema/define-resource.ts";
@@ -108,7 +109,7 @@ function webhookFor(object: KubernetesObject, webhooks: readonly ConversionWebho
 }
 
 function stepTo(object: KubernetesObject, version: string, kind: Kind, steps: ConversionSteps): KubernetesObject {
-  const step = steps[versionOf(object)]?.[version];
+  const step = ownValue(ownValue(steps, versionOf(object)) ?? {}, version);
   return {
     ...(step === undefined ? object : taken(step, object, version)),
     apiVersion: `${kind.group}/${version}`,
@@ -145,7 +146,7 @@ function wayFrom(from: string, to: string, steps: ConversionSteps): readonly str
   for (const way of ways) {
     const at = way.at(-1) ?? from;
     if (at === to) return way;
-    for (const next of Object.keys(steps[at] ?? {}).filter((version) => !seen.has(version))) {
+    for (const next of Object.keys(ownValue(steps, at) ?? {}).filter((version) => !seen.has(version))) {
       seen.add(next);
       ways.push([...way, next]);
     }

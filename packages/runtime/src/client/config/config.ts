@@ -17,6 +17,8 @@ export interface ConnectionConfig {
   /** An http, https or socks5 proxy. A Secret because it may contain a password. */
   readonly proxyUrl?: Secret | undefined;
   readonly user: UserConfig;
+  /** Whether the source has credentials that are left out of `user`, because the server uses http. */
+  readonly withheldCredentials?: boolean | undefined;
   /** The source of this configuration, for error messages: "context kind of /home/me/.kube/config". */
   readonly origin: string;
 }

@@ -110,8 +110,10 @@ describe("a kubeconfig", () => {
       as: "jane",
       exec: { apiVersion: "client.authentication.k8s.io/v1", command: "x", interactiveMode: "Never" },
     };
-    const { user } = await load(withUser(secrets, { server: "http://10.0.0.1:6443" }));
+    const { user, withheldCredentials } = await load(withUser(secrets, { server: "http://10.0.0.1:6443" }));
     expect(JSON.parse(JSON.stringify(user))).toEqual({ impersonate: { user: "jane" } });
+    expect(withheldCredentials).toBe(true);
+    expect((await load(withUser({ as: "jane" }, { server: "http://10.0.0.1:6443" }))).withheldCredentials).toBe(false);
   });
 
   it("keeps the path of the server and drops its last slash", async () => {

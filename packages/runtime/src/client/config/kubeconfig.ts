@@ -40,6 +40,7 @@ export function connectionOf(kubeconfig: Kubeconfig, contextName = kubeconfig.cu
     proxyUrl: proxyUrl ? proxyUrlOf(proxyUrl, `the proxy-url of ${origin}`) : undefined,
     // Credentials are never sent without TLS, as in client-go: `kubectl proxy` and tunnels authenticate themselves.
     user: server.startsWith("https:") ? as : { impersonate: as.impersonate },
+    withheldCredentials: server.startsWith("http:") && hasCredentials(as),
     origin,
   };
 }
@@ -52,6 +53,10 @@ function entryOf<T>(entries: ReadonlyMap<string, Located<T>>, what: string, name
 
 function namesOf(entries: ReadonlyMap<string, unknown>): string {
   return [...entries.keys()].join(", ") || "none";
+}
+
+function hasCredentials({ token, tokenFile, basic, exec, key }: UserConfig): boolean {
+  return [token, tokenFile, basic, exec, key].some((credential) => credential !== undefined);
 }
 
 /**
