@@ -73,6 +73,21 @@ describe("the manifests of an operator", () => {
     expect(files).not.toHaveProperty(["operator/webhooks.yaml"]);
   });
 
+  it("scope the webhooks of the namespaced variant to its namespace, and allow it to set caBundle there, by name", () => {
+    const validating = { ...program, webhooks: [validate(Gordon, () => allowed())] };
+    const variants = { operator: { namespaces: "own", webhooks: true } } as const;
+    const files = operatorManifests({ ...options, program: validating, variants });
+    const values = ["here"];
+    expect(files["operator/webhooks.yaml"]?.[1]).toMatchObject({
+      webhooks: [{ namespaceSelector: { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values }] } }],
+    });
+    const [role, ...others] = (files["operator/rbac.yaml"] as readonly { kind: string; rules: unknown }[]).filter(
+      ({ kind }) => kind === "ClusterRole",
+    );
+    const own = { resources: ["validatingwebhookconfigurations"], resourceNames: ["gordon-operator"], verbs: ["get", "update"] };
+    expect([role?.rules, others]).toEqual([[{ apiGroups: ["admissionregistration.k8s.io"], ...own }], []]);
+  });
+
   it("of a kind that is converted say so in its CRD, and lead also to who is not ready: to be that takes a conversion", () => {
     const files = operatorManifests({ ...options, program: { ...converting, resources: [Gordon, Memcached] } });
     const service = { namespace: "here", name: "gordon-operator-webhook", path: "/convert" };

@@ -4,7 +4,8 @@
 //     deploy/
 //       kustomization.yaml      everything: kubectl apply -k deploy
 //       crd/                    the kinds; somebody with more rights may apply them
-//       operator/               the program, with Roles in one namespace and nothing else
+//       operator/               the program, with Roles in one namespace and nothing else; with webhooks, also a ClusterRole
+//                               for its own webhook configurations
 //       cluster-wide/           instead: the same for all namespaces, with ClusterRoles
 //       components/             what not every cluster can use; a kustomization of one's own adds it to either
 //       samples/                objects to try it with
@@ -83,8 +84,10 @@ function variantFiles(variant: Variant, options: OperatorManifestsOptions): Mani
   const serves = variant.webhooks ?? convertsKinds(program);
   const webhooks = serves ? (program.webhooks ?? []) : [];
   expectHomeOfConversion(namespace, options);
-  // A variant with Roles only cannot be granted kinds of the whole cluster, such as nodes.
-  const where = namespaces === "own" ? { namespaces: [namespace], clusterKinds: false } : { namespaces };
+  // A variant with Roles only cannot be granted kinds of the whole cluster, such as nodes. With webhooks it also gets a ClusterRole
+  // for its own configurations, by name: the API server calls no webhook whose caBundle is missing.
+  const clusterKinds = serves ? ("named" as const) : false;
+  const where = namespaces === "own" ? { namespaces: [namespace], clusterKinds } : { namespaces };
   const additions = {
     args: [...args, ...(serves ? ["--webhooks"] : [])],
     ports: [...(serves ? [webhookPort] : []), ...ports],
@@ -95,7 +98,7 @@ function variantFiles(variant: Variant, options: OperatorManifestsOptions): Mani
     "deployment.yaml": [deploymentOf({ ...options, name, namespace }, additions)],
     ...(replicas > 1 && { "disruption-budget.yaml": [disruptionBudgetOf(name, namespace)] }),
     ...(metricsService && { "service.yaml": [metricsServiceOf(name, namespace)] }),
-    ...(webhooks.length > 0 && { "webhooks.yaml": webhookObjects(name, namespace, webhooks) }),
+    ...(webhooks.length > 0 && { "webhooks.yaml": webhookObjects(name, namespace, { webhooks, namespaces: where.namespaces }) }),
     ...(objects.length > 0 && { "objects.yaml": objects }),
   };
   return { "kustomization.yaml": [kustomization(...Object.keys(files))], ...files };
@@ -103,8 +106,14 @@ function variantFiles(variant: Variant, options: OperatorManifestsOptions): Mani
 
 const convertsKinds = ({ webhooks = [] }: OperatorProgram): boolean => webhooks.some(({ type }) => type === "convert");
 
-function webhookObjects(name: string, namespace: string, webhooks: readonly Webhook[]): readonly KubernetesObject[] {
-  const configurations = webhookConfigurations(webhooks, { name, ...defaultWebhookAddress(name, namespace) });
+interface Served {
+  readonly webhooks: readonly Webhook[];
+  readonly namespaces: readonly string[] | "all";
+}
+
+function webhookObjects(name: string, namespace: string, served: Served): readonly KubernetesObject[] {
+  const { webhooks, namespaces } = served;
+  const configurations = webhookConfigurations(webhooks, { name, namespaces, ...defaultWebhookAddress(name, namespace) });
   return [webhookServiceOf(name, namespace, webhooks), ...configurations];
 }
 

@@ -36,13 +36,13 @@ describe("the program of an operator", () => {
     expect(await outputOf(program, "rbac", "-n", "shop")).toMatch(/^ {2}namespace: shop$/m);
   });
 
-  it("prints permissions that do not depend on the current flags, except those of optional webhooks", async () => {
+  it("prints the permissions of all its features, whatever the current flags are", async () => {
     const withWebhooks = { ...program, webhooks: [validate(Gordon, () => allowed())] };
     const plain = await outputOf(withWebhooks, "rbac");
     expect(plain).toContain("leases");
-    expect(plain).not.toContain("gordon-operator-webhook-certificates");
-    expect(await outputOf(withWebhooks, "rbac", "--leader-elect")).toBe(plain);
-    expect(await outputOf(withWebhooks, "rbac", "--webhooks")).toContain("gordon-operator-webhook-certificates");
+    expect(plain).toContain("gordon-operator-webhook-certificates");
+    for (const flags of [["--leader-elect"], ["--webhooks"], ["--webhooks", "--webhook-cert-path=/certificates"]])
+      expect(await outputOf(withWebhooks, "rbac", ...flags)).toBe(plain);
     expect(JSON.stringify(permissionsOf(withWebhooks))).toContain("gordon-operator-webhook-certificates");
     expect(JSON.stringify(permissionsOf(withWebhooks, { webhooks: false }))).not.toContain("certificates");
   });

@@ -197,18 +197,16 @@ export function permissionsOf(
 }
 
 /**
- * The options with leader election and conversion enabled: permissions and CRDs are printed for the installation, not for the current
- * flags. Webhooks that are disabled by default need permissions of their own, which only --webhooks adds.
+ * The options with leader election, all webhooks and certificates of its own: permissions and CRDs are printed for the installation,
+ * not for the current flags.
  */
 function withAllFeatures<F extends FlagTable>(
   program: OperatorProgram<F>,
   flags: FlagValues<F>,
   options: FlagOptions,
 ): OperatorOptions {
-  const { leaderElection = true, webhooks = [] } = program;
-  const { webhooks: serves } = flags as FlagValues<typeof webhookFlags>;
-  const served = serves ? webhooks : webhooks.filter(({ type }) => type === "convert");
-  return { ...withFlags(program, flags, options), leaderElection, webhooks: served };
+  const { leaderElection = true, webhooks = [], webhookServer = {} } = program;
+  return { ...withFlags(program, flags, options), leaderElection, webhooks, webhookServer };
 }
 
 function withFlags<F extends FlagTable>(

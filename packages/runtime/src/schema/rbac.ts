@@ -21,8 +21,11 @@ export interface RoleOptions {
   readonly namespace: string;
   /** The namespaces that the operator watches: a list produces Roles, "all" a ClusterRole. @default "all" */
   readonly namespaces?: "all" | readonly string[];
-  /** With a list of namespaces: whether cluster-scoped kinds (nodes) get a ClusterRole. @default true */
-  readonly clusterKinds?: boolean;
+  /**
+   * With a list of namespaces: whether cluster-scoped kinds (nodes) get a ClusterRole. "named": only permissions on single objects,
+   * such as the operator's own webhook configuration. @default true
+   */
+  readonly clusterKinds?: boolean | "named";
   readonly labels?: ObjectMeta["labels"];
 }
 
@@ -33,9 +36,11 @@ export function rolesFor(grants: readonly Grant[], options: RoleOptions): readon
   const { namespace, namespaces = "all", clusterKinds = true } = options;
   const home = grants.filter(({ where }) => where === "operator");
   const clusterScoped = grants.filter(({ where }) => where !== "operator");
-  const wide = namespaces === "all" ? clusterScoped : clusterScoped.filter(({ kind }) => clusterKinds && !kind.namespaced);
+  const isClusterWide = ({ kind, names }: Grant) =>
+    !kind.namespaced && (clusterKinds === "named" ? names !== undefined : clusterKinds);
+  const wide = namespaces === "all" ? clusterScoped : clusterScoped.filter(isClusterWide);
   const local = clusterScoped.filter(({ kind, where }) => kind.namespaced && where === undefined);
-  const inDefault = namespaces === "all" || !clusterKinds ? [] : clusterScoped.filter(({ where }) => where === "default");
+  const inDefault = namespaces === "all" || clusterKinds !== true ? [] : clusterScoped.filter(({ where }) => where === "default");
   const watched = namespaces === "all" ? [] : namespaces;
   return [
     named(ServiceAccount, options, { namespace }),

@@ -6,6 +6,7 @@
 // - matchPolicy Equivalent: a write through another version of the kind is converted and sent, too.
 // - For built-in kinds, kube-system and the operator's namespace are excluded: while the operator is down, the cluster must be
 //   able to start the pods it needs to recover. Custom resources cannot block recovery, so they are checked everywhere.
+// - An operator that watches some namespaces is asked about these only: while it is down, it blocks nobody else.
 import type {
   CustomResourceDefinition,
   MutatingWebhook,
@@ -31,6 +32,8 @@ export interface WebhookConfigurationOptions extends WebhookAddress {
   readonly name: string;
   /** The operator's namespace; excluded for built-in kinds. @default the Service's namespace */
   readonly ownNamespace?: string;
+  /** The namespaces that the operator watches: objects elsewhere are not sent to it. @default "all" */
+  readonly namespaces?: readonly string[] | "all";
   /** PEM that callers must trust. @default none: trust.ts or cert-manager sets it later */
   readonly trust?: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -125,13 +128,20 @@ function namespaceSelector(
   webhook: AdmissionWebhook,
   options: WebhookConfigurationOptions,
 ): { readonly namespaceSelector?: LabelSelector } {
-  const { ownNamespace = options.service?.namespace } = options;
-  const usual = isBuiltIn(webhook.kind) ? ["kube-system", ...(ownNamespace === undefined ? [] : [ownNamespace])] : [];
-  const excluded = [...new Set(webhook.options.excludeNamespaces ?? usual)];
+  const { ownNamespace = options.service?.namespace, namespaces = "all" } = options;
+  const isProtected = isBuiltIn(webhook.kind) && namespaces === "all";
+  const usual = isProtected ? ["kube-system", ...(ownNamespace === undefined ? [] : [ownNamespace])] : [];
   const chosen = webhook.options.namespaceSelector;
-  if (excluded.length === 0) return chosen === undefined ? {} : { namespaceSelector: chosen };
-  const notThese = { key: "kubernetes.io/metadata.name", operator: "NotIn" as const, values: excluded };
-  return { namespaceSelector: { ...chosen, matchExpressions: [...(chosen?.matchExpressions ?? []), notThese] } };
+  const named = [
+    ...namesIn("In", namespaces === "all" ? [] : namespaces),
+    ...namesIn("NotIn", webhook.options.excludeNamespaces ?? usual),
+  ];
+  if (named.length === 0) return chosen === undefined ? {} : { namespaceSelector: chosen };
+  return { namespaceSelector: { ...chosen, matchExpressions: [...(chosen?.matchExpressions ?? []), ...named] } };
+}
+
+function namesIn(operator: "In" | "NotIn", names: readonly string[]) {
+  return names.length === 0 ? [] : [{ key: "kubernetes.io/metadata.name", operator, values: [...new Set(names)] }];
 }
 
 function clientConfig(path: string, { service, url, trust }: WebhookAddress & { readonly trust?: string }): WebhookClientConfig {
