@@ -30,3 +30,4 @@ export {
   type StartOperatorOptions,
   startOperator,
 } from "./testing/start-operator.ts";
+export { type Reviewer, reviewersOf } from "./webhook/request-handler.ts";

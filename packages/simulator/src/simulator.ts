@@ -111,7 +111,7 @@ function coreOf(environment: Environment, historyMs: number | undefined, stopped
   const storage = memoryStorage({ clock: environment.clock, historyMs });
   const kinds = new KindRegistry([...builtInKinds, ...reviewKinds]);
   const admissions = [...builtInAdmission({ storage, environment })];
-  const handlers = { connects: new Map(), routes: new Map() };
+  const handlers = { connects: new Map(), routes: new Map(), webhooks: new Map() };
   return { environment, storage, kinds, admissions, patching: makePatching(), ...handlers, stopped };
 }
 

@@ -4,6 +4,7 @@ import { type RequestOptions, request } from "node:https";
 import type { Clock } from "@memhog/runtime/concurrency";
 import { isObject, type JsonObject, objectAt } from "../json.ts";
 import type { KindEntry } from "../kinds/kind-entry.ts";
+import type { LocalWebhook, ServerCore } from "../server/core.ts";
 import { StatusError } from "../server/status-error.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Subject } from "./webhooks.ts";
@@ -118,6 +119,7 @@ interface ReviewCall {
 interface PostContext {
   readonly clock: Pick<Clock, "after">;
   readonly storage: Pick<Storage, "get">;
+  readonly webhooks: ServerCore["webhooks"];
 }
 
 /** Posts a review and returns the review in the response. @throws WebhookCallError */
@@ -126,6 +128,8 @@ export async function postReview(call: ReviewCall, context: PostContext): Promis
   const address = addressOf(clientConfig);
   const target = `${address}${address.includes("?") ? "&" : "?"}timeout=${timeoutSeconds}s`;
   const shown = `Post ${JSON.stringify(target)}`;
+  const local = context.webhooks.get(address);
+  if (local !== undefined) return callLocally(local, review, shown);
   checkServiceExists(clientConfig, context, shown);
   const options: RequestOptions = {
     method: "POST",
@@ -134,6 +138,16 @@ export async function postReview(call: ReviewCall, context: PostContext): Promis
   };
   const answer = await exchange(new URL(target), options, JSON.stringify(review), { ...call, ...context, shown });
   return parsed(answer);
+}
+
+/** Copies both reviews, as a network would. */
+async function callLocally(webhook: LocalWebhook, review: JsonObject, shown: string): Promise<JsonObject> {
+  try {
+    const answer = await webhook(structuredClone(review), new AbortController().signal);
+    return JSON.parse(JSON.stringify(answer)) as JsonObject;
+  } catch (error) {
+    throw new WebhookCallError(`${shown}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Returns the address of a webhook. The DNS name of a Service does not resolve here, because simulated pods run no processes. */

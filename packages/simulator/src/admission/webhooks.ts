@@ -67,7 +67,7 @@ async function ask(
       review,
       timeoutSeconds: Number(webhook.timeoutSeconds ?? 10),
     };
-    const answer = await postReview(call, { clock: core.environment.clock, storage: core.storage });
+    const answer = await postReview(call, { clock: core.environment.clock, storage: core.storage, webhooks: core.webhooks });
     const decision = decisionIn(answer, uid, role === "mutate");
     for (const warning of decision.warnings) subject.request.warn?.(warning);
     if (!decision.allowed) throw denial(name, decision.status);

@@ -4,6 +4,7 @@ import type { Environment } from "@memhog/runtime";
 import { postReview, WebhookCallError } from "../admission/webhook-review.ts";
 import { type ApiObject, draftOf, frozen, isObject, type JsonObject, listAt, objectAt } from "../json.ts";
 import type { Conversion } from "../kinds/kind-entry.ts";
+import type { ServerCore } from "../server/core.ts";
 import { StatusError } from "../server/status-error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { applySchemaDefaults, pruneUnknown, type StructuralSchema } from "./structural-schema.ts";
@@ -11,6 +12,7 @@ import { applySchemaDefaults, pruneUnknown, type StructuralSchema } from "./stru
 interface ConversionContext {
   readonly environment: Environment;
   readonly storage: Storage;
+  readonly webhooks: ServerCore["webhooks"];
 }
 
 /** Converts between the stored version of a definition and this one. */
@@ -66,7 +68,7 @@ async function byWebhook(
   webhook: JsonObject,
   objects: readonly ApiObject[],
   apiVersion: string,
-  { environment, storage }: ConversionContext,
+  { environment, storage, webhooks }: ConversionContext,
 ): Promise<readonly ApiObject[]> {
   const foreign = objects.filter((object) => object.apiVersion !== apiVersion);
   const [first] = foreign;
@@ -76,7 +78,7 @@ async function byWebhook(
   const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1", request };
   const answer = await postReview(
     { clientConfig: objectAt(webhook, "clientConfig"), review, timeoutSeconds },
-    { clock: environment.clock, storage },
+    { clock: environment.clock, storage, webhooks },
   ).catch((error: unknown) => {
     if (error instanceof WebhookCallError) throw failed(first, `failed: ${error.message}`);
     throw error;

@@ -18,9 +18,14 @@ export interface ServerCore {
   readonly connects: Map<string, Connect>;
   /** Handlers of paths outside the resource API, by prefix, for example "/openapi/". */
   readonly routes: Map<string, Route>;
+  /** Webhooks in this process, by URL: they are called without a network. */
+  readonly webhooks: Map<string, LocalWebhook>;
   /** Aborts when the server stops; ends all watches. */
   readonly stopped: AbortSignal;
 }
+
+/** Answers a review. What it throws is a failed call. */
+export type LocalWebhook = (review: unknown, signal: AbortSignal) => Promise<object>;
 
 /** Handles a subresource that is not part of the object, such as logs or a proxy. */
 export type Connect = (call: ConnectCall) => ApiResponse | Promise<ApiResponse>;

@@ -1,4 +1,5 @@
 import {
+  allowed,
   ConfigMap,
   child,
   condition,
@@ -7,13 +8,16 @@ import {
   Deployment,
   declarative,
   defineResource,
+  denied,
   done,
   dynamicKind,
   minutes,
+  mutate,
   Pod,
   requeueAfter,
   seconds,
   TerminalError,
+  validate,
   z,
 } from "@memhog/runtime";
 import { anObject, aPod } from "@memhog/runtime/testing";
@@ -129,6 +133,18 @@ describe("simulate", () => {
     await using cluster = await simulate({ controllers: [runs], objects, cluster: { nodes: { count: 1 } } });
     await cluster.clock.advance(minutes(1));
     expect((await cluster.client.get(Bucket, ref)).status?.size).toBe(2);
+  });
+
+  it("calls the operator's webhooks for every write, without a network", async () => {
+    const webhooks = [
+      validate(Bucket, ({ spec }) => (spec.size > 9 ? denied("expected at most 9") : allowed())),
+      mutate(Bucket, (bucket) => ({ ...bucket, metadata: { ...bucket.metadata, labels: { seen: "yes" } } })),
+    ];
+    const controllers = [controller(Bucket, {}, async () => done())];
+    await using cluster = await simulate({ controllers, webhooks, objects: [anObject(Bucket, { spec: { size: 1 } })] });
+    expect((await cluster.client.get(Bucket, ref)).metadata.labels).toEqual({ seen: "yes" });
+    const grow = cluster.client.patch(Bucket, ref, { type: "merge", body: { spec: { size: 10 } } });
+    await expect(grow).rejects.toThrow("denied the request: expected at most 9");
   });
 
   it("creates initial objects with their status and their namespaces", async () => {

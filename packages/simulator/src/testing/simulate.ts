@@ -14,8 +14,22 @@ import {
   minutes,
 } from "@memhog/runtime";
 import { silentLogger } from "@memhog/runtime/concurrency";
-import { CustomResourceDefinition, Namespace, ServiceAccount } from "@memhog/runtime/kinds";
-import { eventually, type Journal, type ManualClock, manualEnvironment, startOperator } from "@memhog/runtime/testing";
+import {
+  CustomResourceDefinition,
+  MutatingWebhookConfiguration,
+  Namespace,
+  ServiceAccount,
+  ValidatingWebhookConfiguration,
+} from "@memhog/runtime/kinds";
+import {
+  eventually,
+  type Journal,
+  type ManualClock,
+  manualEnvironment,
+  reviewersOf,
+  startOperator,
+} from "@memhog/runtime/testing";
+import { conversionFor, type Webhook, webhookConfigurations } from "@memhog/runtime/webhook";
 import { type FullCluster, type FullClusterOptions, fullCluster } from "../full-cluster.ts";
 import { type Simulator, startSimulator } from "../simulator.ts";
 
@@ -23,6 +37,8 @@ interface SimulateOptions {
   readonly controllers: readonly Controller[];
   /** Objects that exist before the controllers start, of kinds that they declare. Namespaces are created for them. @default none */
   readonly objects?: readonly KubernetesObject[];
+  /** Admission and conversion webhooks of the operator. They are called for every write, without a network. @default none */
+  readonly webhooks?: readonly Webhook[];
   /** CRDs defined elsewhere that the controllers use. The controllers' own CRDs are installed anyway. @default none */
   readonly crds?: readonly CustomResourceDefinition[];
   /** Adds nodes, so that Deployments get running pods. @default the API server and the Kubernetes controllers, without nodes */
@@ -52,7 +68,7 @@ interface Simulation extends AsyncDisposable {
  *     const { data } = await cluster.client.get(ConfigMap, { namespace: "default", name: "greeting-example" });
  */
 export async function simulate(options: SimulateOptions): Promise<Simulation> {
-  const { controllers, objects = [], crds = [], seed } = options;
+  const { controllers, objects = [], crds = [], webhooks = [], seed } = options;
   const kinds = controllers.flatMap(({ grants }) => grants.map(({ kind }) => kind));
   const known = objects.map((object) => ({ object, kind: kindOf(object, kinds) }));
   const environment = manualEnvironment(seed === undefined ? {} : { seed });
@@ -61,8 +77,13 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const cluster = fullCluster(options.cluster);
   const simulator = starting.use(await startSimulator({ environment, components: cluster }));
   const client = simulator.client();
-  await advanceUntilSettled(clock, installCrds(client, [...new Set(kinds.filter(isResource))], { clock }));
+  for (const [path, review] of reviewersOf(webhooks)) simulator.core.webhooks.set(`${webhookUrl}${path}`, review);
+  for (const resource of new Set(kinds.filter(isResource))) {
+    const conversion = conversionFor(resource, webhooks, { url: webhookUrl });
+    await advanceUntilSettled(clock, installCrds(client, [resource], { clock, ...(conversion && { conversion }) }));
+  }
   for (const crd of crds) await define(client, crd, clock);
+  await register(client, webhooks);
   await putAll(client, clock, known);
   const errors: unknown[] = [];
   const warnings: string[] = [];
@@ -81,6 +102,17 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
     cluster,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Nobody listens there: the simulated API server calls the functions in this process. */
+const webhookUrl = "https://webhooks.invalid";
+
+async function register(client: Client, webhooks: readonly Webhook[]): Promise<void> {
+  for (const configuration of webhookConfigurations(webhooks, { name: "simulated", url: webhookUrl })) {
+    if (configuration.kind === MutatingWebhookConfiguration.kind)
+      await client.create(MutatingWebhookConfiguration, configuration);
+    else await client.create(ValidatingWebhookConfiguration, configuration);
+  }
 }
 
 /** Startup may need a little simulated time. After a minute it is waiting for something that never happens. */
