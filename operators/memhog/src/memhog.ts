@@ -94,7 +94,9 @@ export function memhogControllers(
   const forget = (ref: ObjectRef) => history.forget(ref);
   const deps = { memory, raises, inProgress: new RaisesInProgress(), nodes, report, forget, onBroken: metrics.broken };
   const dashboard = dashboardRunnable({
-    ...{ address: dashboardBindAddress, allowedHosts, history, metrics: () => memory.metrics() },
+    ...{ address: dashboardBindAddress, allowedHosts, history },
+    metrics: () => memory.metrics(),
+    unseenPods: () => [...memory.unseenPods().values()].reduce((sum, count) => sum + count, 0),
     ...(onDashboard && { onDashboard }),
   });
   const apps = controller(

@@ -150,6 +150,7 @@ export const AppMemory = defineResource({
     { name: "Limit", path: ".status.limit", type: "string" },
     { name: "Wanted", path: ".status.wanted", type: "string" },
     { name: "Applied", path: ".status.applied", type: "string" },
+    { name: "OOMKills", path: ".status.oomKills" },
     { name: "Phase", path: ".status.phase" },
     { name: "Reason", path: ".status.reason" },
   ],

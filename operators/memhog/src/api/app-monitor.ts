@@ -90,6 +90,7 @@ export const AppMonitor = defineResource({
     },
     Degraded: {
       True: {
+        OutOfMemoryAtCap: "An app is OOM-killed again and again, and a cap allows no more memory.",
         NoSamples: "Prometheus answers, but has no samples of some selected pods. Only OOM kills trigger a raise of these.",
         SuspectedLeak: "An app was raised too often; memhog stopped raising it.",
         RaisesIneffective: "An app kept being OOM-killed after several raises; memhog stopped raising it.",
@@ -107,6 +108,7 @@ export const AppMonitor = defineResource({
     { name: "Strategy", path: ".spec.strategy" },
     { name: "Pods", path: ".status.pods" },
     { name: "Raises", path: ".status.raises" },
+    { name: "OOMKills", path: ".status.oomKills" },
     { name: "Status", condition: "Ready", show: "reason" },
     { name: "Degraded", condition: "Degraded", show: "reason" },
   ],

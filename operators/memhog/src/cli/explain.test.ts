@@ -74,6 +74,12 @@ it("M6: explain shows the query if Prometheus answers without samples of the pod
   expect(explanationText(explanationOf(anApp(), aPlan(), { pod: "memhog-1", query }))).not.toContain(query.query);
 });
 
+it("M6: explain shows the number of OOM kills of the app", () => {
+  const text = explanationText(explanationOf(anApp(), aPlan({ record: aRecord({ oomKills: 7 }) }), { pod: "memhog-1" }));
+  expect(text).toContain("OOM kills:\n  7 of Deployment/memhog so far");
+  expect(explanationText(explanationOf(anApp(), aPlan(), { pod: "memhog-1" }))).not.toContain("OOM kills");
+});
+
 it("explain omits other pods of the app", () => {
   const otherPod = { name: "memhog-2", uid: "pod-2" };
   const record = aRecord({ intents: [anIntent({ pod: otherPod })], actions: [anAction({ pod: otherPod }), anAction()] });

@@ -87,6 +87,8 @@ export interface Explanation {
   readonly verdicts: readonly Verdict[];
   readonly underWay: readonly Intent[];
   readonly lastActions: readonly Action[];
+  /** Of the whole app. */
+  readonly oomKills: number;
   readonly metrics: ObservedApp["metrics"];
   /** The query to Prometheus and what it returned, for all pods. Undefined if Prometheus did not answer. */
   readonly query: LastQuery | undefined;
@@ -111,6 +113,7 @@ export function explanationOf(seen: ObservedApp, plan: Plan, { pod: podName, que
     verdicts: plan.verdicts.filter(ofThisPod),
     underWay: plan.record.intents.filter((intent) => ofThisPod(intent) || intent.method === "Template"),
     lastActions: plan.record.actions.filter((action) => ofThisPod(action) || action.method !== "InPlace").slice(-10),
+    oomKills: plan.record.oomKills,
     metrics,
     query,
     summary: plan.summary,
@@ -127,6 +130,7 @@ export function explanationText(explanation: Explanation): string {
     ...(verdicts.length === 0 ? [`hold — NotMonitored: ${holdReasons.NotMonitored}`] : verdicts.flatMap(answer)),
     ...(verdicts.length === 0 ? [] : ["", ...table([heads, ...verdicts.map(row)])]),
     ...caps(verdicts),
+    ...section("OOM kills", explanation.oomKills === 0 ? [] : [`${explanation.oomKills} of ${app} so far`]),
     ...section("Under way", explanation.underWay.map(intentLine)),
     ...section("Last actions", explanation.lastActions.map(actionLine)),
     ...(explanation.metrics.available ? [] : ["", `Prometheus: ${explanation.metrics.problem ?? "no response"}`]),

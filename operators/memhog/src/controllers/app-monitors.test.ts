@@ -85,6 +85,13 @@ describe("the status of an AppMonitor", () => {
     expect(messageOf(seen(), "Ready")).toBe("3 pods of 2 apps");
   });
 
+  it("M6: a container that dies at its cap comes before everything else, with its kills", () => {
+    const apps = [anApp("Pod/b", { reason: "SuspectedLeak" }), anApp("Pod/a", { reason: "OutOfMemoryAtCap", oomKills: 7 })];
+    const given = seen({ apps, unseen: ["a"] });
+    expect(reasonsOf(given)).toEqual(["Ready=True Watching", "Degraded=True OutOfMemoryAtCap"]);
+    expect(messageOf(given, "Degraded")).toMatch(/^Pod\/a \(7 OOM kills\): /);
+  });
+
   it("says why it selects no pod", () => {
     const none = seen({ pods: 0, apps: [] });
     expect(messageOf(none, "Ready")).toBe("spec.selector matches none of the 3 annotated pods in the namespace");

@@ -280,12 +280,22 @@ const troubles = ["SuspectedLeak", "RaisesIneffective", "Contested", "CapReached
 
 function degradation(seen: ObservedMonitor) {
   const { apps, unseen, unseenBefore } = seen;
+  const dying = apps.filter(({ reason }) => reason === "OutOfMemoryAtCap");
+  if (dying.length > 0) return condition(AppMonitor, "Degraded", "OutOfMemoryAtCap", troubleText(dying, "OutOfMemoryAtCap"));
   const blind = unseen.length > 0 ? noSamplesText(seen) : unseenBefore.Degraded;
   if (blind !== undefined) return condition(AppMonitor, "Degraded", "NoSamples", blind);
   const trouble = troubles.find((one) => apps.some(({ reason }) => reason === one));
   if (trouble === undefined) return condition(AppMonitor, "Degraded", "AsExpected", "no app is blocked");
-  const those = apps.filter(({ reason }) => reason === trouble).map(({ app }) => app);
-  return condition(AppMonitor, "Degraded", trouble, `${enumerate(those)}: ${holdReasons[trouble]}`);
+  const those = apps.filter(({ reason }) => reason === trouble);
+  return condition(AppMonitor, "Degraded", trouble, troubleText(those, trouble));
+}
+
+/** Reasons of apps that keep being killed. */
+const killing: ReadonlySet<string> = new Set(["OutOfMemoryAtCap", "RaisesIneffective"]);
+
+function troubleText(apps: readonly MonitoredApp[], reason: keyof typeof holdReasons): string {
+  const named = apps.map(({ app, oomKills }) => (killing.has(reason) ? `${app} (${oomKills} OOM kills)` : app));
+  return `${enumerate(named)}: ${holdReasons[reason]}`;
 }
 
 /** "a, b, c and 4 more". Sorted, so that the order of the cache does not change the message. */

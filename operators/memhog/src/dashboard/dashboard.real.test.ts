@@ -52,6 +52,22 @@ describe("the dashboard in a browser (a real chromium)", () => {
     expect(dom).toContain("3 apps · 0 raises · Prometheus available");
   });
 
+  it("M6: shows apps that keep being OOM-killed first, in red, with their kills", async () => {
+    const history = historyOf(3);
+    const app = { kind: "Deployment", namespace: "shop", name: "zz-dying" } as const;
+    const summary = { ...aPlan().summary, phase: "Waiting", reason: "OutOfMemoryAtCap" } as const;
+    const inputs = { ...aVerdict().inputs, usage: undefined };
+    const plan = aPlan({ summary, verdicts: [aVerdict({ inputs })], record: aRecord({ oomKills: 7 }) });
+    history.note(anApp({ nowMs: now, app }), plan);
+    await using page = await serve(history);
+    const dom = await browser.dom(`http://127.0.0.1:${page.port}/`, { width: 1200, height: 900 });
+    expect(
+      [...dom.matchAll(/<article class="([^"]*)" data-app="([^"]*)"/g)].map(([, classes, key]) => `${key}: ${classes}`),
+    ).toEqual(["shop/Deployment/zz-dying: app failing", ...[0, 1, 2].map((each) => `shop/Deployment/app-${each}: app`)]);
+    expect(dom).toContain("7 OOM kills");
+    expect(dom).toContain("1 out of memory");
+  });
+
   it("explains how to get started if no app is monitored", async () => {
     await using page = await serve(new History());
     const dom = await browser.dom(`http://127.0.0.1:${page.port}/`, { width: 1200, height: 900 });

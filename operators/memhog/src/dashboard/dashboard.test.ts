@@ -74,6 +74,19 @@ it("/api/state contains only new points and describes every action", () => {
   expect(apps[0]?.actions[0]?.text).toBe("ThresholdCrossed: memhog 384Mi → 768Mi (InPlace, Applied)");
 });
 
+it("M6: /api/state tells which apps keep being OOM-killed and how many pods have no samples", () => {
+  const history = new History();
+  const summary = { ...aPlan().summary, reason: "OutOfMemoryAtCap" } as const;
+  history.note(anApp(), aPlan({ summary, record: aRecord({ oomKills: 7 }) }));
+  history.note(anApp({ app: { kind: "Pod", namespace: "demo", name: "well" } }), aPlan());
+  const state = dashboardState({ nowMs: now, metrics, unseenPods: 2, apps: history.apps(), monitors: [] }, 0);
+  expect(state.apps.map(({ failing, oomKills }) => [failing, oomKills])).toEqual([
+    [true, 7],
+    [false, 0],
+  ]);
+  expect(state.unseenPods).toBe(2);
+});
+
 describe("dashboard server", () => {
   const { clock } = systemEnvironment();
   const state = () => dashboardState({ nowMs: now, metrics, apps: [], monitors: [] }, 0);

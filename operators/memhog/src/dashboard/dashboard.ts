@@ -86,6 +86,8 @@ export interface DashboardRunnableOptions {
   readonly allowedHosts: readonly string[];
   readonly history: History;
   readonly metrics: () => ObservedMetrics;
+  /** The number of running pods without samples. */
+  readonly unseenPods: () => number;
   /** Called with the port once the dashboard listens. */
   readonly onDashboard?: (port: number) => void;
 }
@@ -96,6 +98,7 @@ export function dashboardRunnable({
   allowedHosts,
   history,
   metrics,
+  unseenPods,
   onDashboard = () => {},
 }: DashboardRunnableOptions): Runnable {
   return {
@@ -106,6 +109,7 @@ export function dashboardRunnable({
           {
             nowMs: environment.clock.now(),
             metrics: metrics(),
+            unseenPods: unseenPods(),
             apps: history.apps(),
             monitors: cached.list(AppMonitorView),
           },

@@ -19,6 +19,7 @@ export interface AppHistory {
   readonly summary: Plan["summary"];
   readonly usage: number | undefined;
   readonly limit: number | undefined;
+  readonly oomKills: number;
   readonly actions: Plan["record"]["actions"];
   readonly points: readonly Point[];
 }
@@ -43,7 +44,8 @@ export class History {
     const monitor = policies.map(({ name }) => name).join(", ") || undefined;
     const key = `${app.namespace}/${app.kind}/${app.name}`;
     const about = { key, namespace: app.namespace, name: `${app.kind}/${app.name}`, monitor, pods: pods.length };
-    this.#apps.set(at, { ...about, summary: plan.summary, usage, limit, actions: plan.record.actions, points });
+    const { actions, oomKills } = plan.record;
+    this.#apps.set(at, { ...about, summary: plan.summary, usage, limit, oomKills, actions, points });
   }
 
   forget(ref: ObjectRef): void {
@@ -68,6 +70,8 @@ function nearestToLimit(verdicts: readonly Verdict[]): Verdict | undefined {
 export interface DashboardState {
   readonly now: number;
   readonly metrics: ObservedMetrics;
+  /** Running pods that Prometheus has no samples of although it answers. */
+  readonly unseenPods: number;
   readonly apps: readonly DashboardApp[];
   readonly monitors: readonly DashboardMonitor[];
 }
@@ -84,6 +88,9 @@ interface DashboardApp {
   readonly container: string | undefined;
   readonly usage: number | undefined;
   readonly limit: number | undefined;
+  readonly oomKills: number;
+  /** It keeps being OOM-killed, and memhog cannot help. Such apps come first. */
+  readonly failing: boolean;
   readonly actions: readonly { readonly at: number; readonly text: string; readonly outcome: string }[];
   readonly points: readonly Point[];
 }
@@ -96,21 +103,26 @@ interface DashboardMonitor {
   readonly strategy: string;
   readonly pods: number;
   readonly raises: number;
+  readonly oomKills: number;
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
 }
 
 export interface DashboardInputs {
   readonly nowMs: number;
   readonly metrics: ObservedMetrics;
+  /** @default 0 */
+  readonly unseenPods?: number;
   readonly apps: readonly AppHistory[];
   readonly monitors: Iterable<Stored<AppMonitor>>;
 }
 
 /** Contains only points after `sinceMs`: the browser keeps the earlier ones. */
-export function dashboardState({ nowMs, metrics, apps, monitors }: DashboardInputs, sinceMs: number): DashboardState {
+export function dashboardState(inputs: DashboardInputs, sinceMs: number): DashboardState {
+  const { nowMs, metrics, unseenPods = 0, apps, monitors } = inputs;
   return {
     now: nowMs,
     metrics,
+    unseenPods,
     apps: apps.map((app) => dashboardApp(app, sinceMs)),
     monitors: Array.from(monitors, dashboardMonitor),
   };
@@ -119,7 +131,8 @@ export function dashboardState({ nowMs, metrics, apps, monitors }: DashboardInpu
 function dashboardApp({ summary, points, actions, ...app }: AppHistory, sinceMs: number): DashboardApp {
   const { phase, reason, message, container } = summary;
   const fresh = points.filter(([atMs]) => atMs > sinceMs);
-  return { ...app, phase, reason, message, container, actions: actions.map(dashboardAction), points: fresh };
+  const failing = reason === "OutOfMemoryAtCap" || reason === "RaisesIneffective";
+  return { ...app, failing, phase, reason, message, container, actions: actions.map(dashboardAction), points: fresh };
 }
 
 function dashboardAction({ atMs, reason, method, outcome, changes }: Action): DashboardApp["actions"][number] {
@@ -136,6 +149,7 @@ function dashboardMonitor({ metadata, spec, status }: Stored<AppMonitor>): Dashb
     strategy: spec.strategy,
     pods: status?.pods ?? 0,
     raises: status?.raises ?? 0,
+    oomKills: status?.oomKills ?? 0,
     conditions: (status?.conditions ?? []).map(({ type, status: is, reason }) => ({ type, status: is, reason })),
   };
 }

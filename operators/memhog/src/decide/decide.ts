@@ -132,12 +132,13 @@ function requeueDelayMs(
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
 
-// The summary of an app: a raise in progress comes first, then the most important verdict. The order is stable: one more sample must
+// The summary of an app: a container that nothing helps comes first, then a raise in progress, then the most important verdict. The order is stable: one more sample must
 // not change the summary (E1).
 
 /** Most important first, with the phase of each. Raise reasons belong to raises that begin with this plan. */
 const order: readonly (readonly [Phase, readonly Reason[]])[] = [
   ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesIneffective", "SuspectedLeak"]],
+  ["Waiting", ["OutOfMemoryAtCap"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
   ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
   ["Waiting", ["InPlaceImpossible", "OwnerNotEditable"]],
@@ -171,9 +172,9 @@ function summarize(seen: ObservedApp, record: AppRecord, verdicts: readonly Verd
 function stateIn(seen: ObservedApp, record: AppRecord, verdicts: readonly Verdict[]): State {
   const foremost = verdicts.toSorted(byImportance)[0];
   const intent = record.intents.find((one) => !one.limitsApplied) ?? record.intents[0];
-  if (intent !== undefined && (foremost === undefined || phaseOf(foremost.decision.reason) !== "Stopped")) {
-    return ofIntent(seen, intent, foremost);
-  }
+  const urgent = foremost !== undefined && rank(foremost.decision.reason) <= rank("OutOfMemoryAtCap");
+  const over = foremost !== undefined && phaseOf(foremost.decision.reason) === "Stopped";
+  if (intent !== undefined && !urgent && !over) return ofIntent(seen, intent, foremost);
   return foremost === undefined ? ofNothing(seen) : ofVerdict(seen, foremost);
 }
 

@@ -47,6 +47,17 @@ export function outOfMemory(facts: Facts): Due | Hold | undefined {
   return { reason: "OutOfMemory", detail: killed, wanted: oneStepUp(facts) };
 }
 
+/** After this time without another kill, a container is no longer taken to be in a loop. */
+const loopMs = 3_600_000;
+
+/** The last kill of a container that may be killed again: it is down, or was killed a short time ago, and got no more memory since. */
+export function unansweredKill(facts: Facts): ObservedOomKill | undefined {
+  const { seen, pod, container } = facts;
+  const kill = container.oomKill;
+  if (kill === undefined || hasEnded(pod) || isAnswered(facts, kill)) return undefined;
+  return kill.stillDown || seen.nowMs - kill.atMs < loopMs ? kill : undefined;
+}
+
 /** It got more memory since: this pod, or the template that the next pods are created from. */
 function isAnswered({ seen, pod, container, has }: Facts, kill: ObservedOomKill): boolean {
   const { actions, intents } = seen.record;
@@ -192,7 +203,7 @@ const mostOfAll = bytes(2 ** 52);
  * A sample is answered once, so a small step that lasts for less than the time until the next sample is taken several times at once:
  * 384Mi × 1.2 = 461Mi is used up in 6 s by 10 MiB/s at 400Mi, and becomes 664Mi. Together, they at most double the limit.
  */
-function oneStepUp(facts: Facts): Memory {
+export function oneStepUp(facts: Facts): Memory {
   const { has, policy, container } = facts;
   let step = stepOf(has, policy);
   for (;;) {

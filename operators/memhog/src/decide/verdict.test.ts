@@ -326,3 +326,32 @@ describe("G6: one sample, one raise", () => {
     expect(reasonOf(seen)).toBe("OutOfMemory");
   });
 });
+
+describe("M6: a container that is OOM-killed at its cap", () => {
+  const capped = [aPolicy({ maxMemory: mib(384) })];
+  const counted = aRecord({ kills: [{ uid: "pod-1", container: "memhog", restart: 4 }], oomKills: 5 });
+  const killed = (agoMs: number, stillDown: boolean) => ({ restart: 4, atMs: now - agoMs, stillDown });
+  const little = { samples: samplesOf([10, 10]) };
+  const minute = 60_000;
+  it.each([
+    { name: "is reported when it is killed", of: { oomKill: killed(1_000, false) }, record: aRecord(), is: "OutOfMemoryAtCap" },
+    { name: "is reported while it is down", of: { running: false, oomKill: killed(90 * minute, true) }, is: "OutOfMemoryAtCap" },
+    { name: "is reported while it uses little", of: { ...little, oomKill: killed(minute, false) }, is: "OutOfMemoryAtCap" },
+    { name: "is reported while it has no samples", of: { samples: [], oomKill: killed(minute, false) }, is: "OutOfMemoryAtCap" },
+    {
+      name: "is well after an hour without a kill",
+      of: { ...little, oomKill: killed(61 * minute, false) },
+      is: "BelowThreshold",
+    },
+    { name: "is well if it was not killed", of: little, is: "BelowThreshold" },
+    { name: "is at its cap if it was not killed", of: { samples: samplesOf([300, 300]) }, is: "CapReached" },
+    {
+      name: "is well if the cap leaves room, and its kill was counted",
+      of: { ...little, oomKill: killed(minute, false) },
+      policies: [aPolicy()],
+      is: "BelowThreshold",
+    },
+  ])("$name", ({ of, is, record = counted, policies = capped }) =>
+    expect(reasonOf(anAppWith(of, { record, policies }))).toBe(is),
+  );
+});

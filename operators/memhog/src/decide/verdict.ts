@@ -13,7 +13,7 @@
 import { quantityText, readable } from "../model/bytes.ts";
 import { type ObservedApp, type ObservedContainer, type ObservedPod, resizesInPlace } from "../model/observed-app.ts";
 import type { Decision, Intent, Verdict } from "../model/plan.ts";
-import { holdReasons } from "../model/reasons.ts";
+import { type HoldReason, holdReasons } from "../model/reasons.ts";
 import { type Grant, grantOf, isWorthwhile, reservationOf, reservationsIn } from "./caps.ts";
 import {
   type Candidate,
@@ -34,10 +34,12 @@ import {
   metricsUnavailable,
   noSample,
   notRunning,
+  oneStepUp,
   outOfMemory,
   runningOut,
   sampleStale,
   thresholdCrossed,
+  unansweredKill,
 } from "./need.ts";
 import { isRefused, waitText } from "./progress.ts";
 
@@ -109,7 +111,7 @@ export function verdictsOn(seen: ObservedApp): readonly Verdict[] {
 
 function judge(facts: Facts): Decision {
   const found = first(blocked, facts) ?? first(needed, facts) ?? belowThreshold(facts);
-  if ("kind" in found) return found;
+  if ("kind" in found) return outOfMemoryAtCap(facts, found) ?? found;
   const { reason, detail, wanted } = found;
   const grant = grantOf(facts, wanted);
   return (
@@ -199,6 +201,24 @@ function resizePending({ pod }: Facts): Hold | undefined {
   return state === "inProgress" ? hold("ResizeInProgress", `the kubelet is resizing the pod${says}`) : undefined;
 }
 
+/** Between two kills a container looks fine: it is down, or has just been started and uses little. */
+const quiet: ReadonlySet<HoldReason> = new Set<HoldReason>([
+  "NotRunning",
+  "BelowThreshold",
+  "NoSample",
+  "SampleStale",
+  "MetricsUnavailable",
+]);
+
+/** A container that keeps being killed at its cap is reported as long as this goes on (M6). */
+function outOfMemoryAtCap(facts: Facts, found: Hold): Hold | undefined {
+  const kill = quiet.has(found.reason) ? unansweredKill(facts) : undefined;
+  if (kill === undefined) return undefined;
+  const wanted = oneStepUp(facts);
+  const due: Due = { reason: "OutOfMemory", detail: `OOM-killed at ${readable(facts.has.limit)}; ${found.detail}`, wanted };
+  return capReached({ ...facts, due, grant: grantOf(facts, wanted) });
+}
+
 const towards = ({ changes }: Intent) => changes.map(({ container, to }) => `${container} ${readable(to.limit)}`).join(", ");
 
 /**
@@ -240,10 +260,12 @@ function awaitingSample({ due, seen, pod, container, newest }: DueRaise): Hold |
   return hold("AwaitingSample", `${due.detail}; the previous raise answered this sample`, { wanted: due.wanted });
 }
 
-function capReached({ due, grant, has }: DueRaise): Hold | undefined {
+function capReached(raise: DueRaise): Hold | undefined {
+  const { due, grant, has } = raise;
   if (isWorthwhile(grant, has)) return undefined;
+  const reason = unansweredKill(raise) === undefined ? "CapReached" : "OutOfMemoryAtCap";
   const by = grant.cappedBy ?? "the largest number";
-  return hold("CapReached", `${due.detail}; ${by} leaves no more than ${quantityText(grant.granted.limit)}`, {
+  return hold(reason, `${due.detail}; ${by} leaves no more than ${quantityText(grant.granted.limit)}`, {
     wanted: due.wanted,
     cap: by,
   });

@@ -67,6 +67,16 @@ const alerts: readonly Alert[] = [
     },
   },
   {
+    alert: "MemhogOutOfMemoryAtCap",
+    expr: heldFor("OutOfMemoryAtCap"),
+    labels: { severity: "critical" },
+    annotations: {
+      summary: "An app is OOM-killed again and again, and a cap allows no more memory.",
+      description:
+        "kubectl get appmemories -A shows the app and its OOM kills; memhog-operator explain POD shows the cap: maxMemory, a LimitRange, a ResourceQuota or the node.",
+    },
+  },
+  {
     alert: "MemhogCapReached",
     expr: heldFor("CapReached"),
     for: "5m",

@@ -27,6 +27,7 @@ export const holdReasons = {
   CoolingDown: "the previous raise was less than cooldownSeconds ago",
   AwaitingSample: "the previous raise answered the newest sample; the next sample decides",
   CapReached: "maxMemory, a LimitRange, a ResourceQuota or the node allows no more memory",
+  OutOfMemoryAtCap: "the container was OOM-killed within the last hour, and a cap allows no more memory",
   SuspectedLeak: "the pod was raised maxRaisesPerHour times within an hour; more memory would only hide a leak",
   RaisesIneffective: "the container kept being OOM-killed after several raises",
   Contested: "another client keeps reverting the memory",

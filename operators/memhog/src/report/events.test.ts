@@ -99,15 +99,15 @@ const cases: readonly { name: string; was: Before; plan: Plan; says: readonly st
   {
     name: "a kill",
     was: before(),
-    plan: after({ kills: [kill] }),
-    says: ["OutOfMemoryKilled: memhog was OOM-killed"],
+    plan: after({ kills: [kill], oomKills: 1 }),
+    says: ["OutOfMemoryKilled: memhog was OOM-killed; 1 OOM kills of this app so far"],
   },
   { name: "a kill that was already reported", was: before({ kills: [kill] }), plan: after({ kills: [kill] }), says: [] },
   {
     name: "another kill of the same container",
     was: before({ kills: [kill] }),
-    plan: after({ kills: [{ ...kill, restart: 1 }] }),
-    says: ["OutOfMemoryKilled: memhog was OOM-killed"],
+    plan: after({ kills: [{ ...kill, restart: 1 }], oomKills: 2 }),
+    says: ["OutOfMemoryKilled: memhog was OOM-killed; 2 OOM kills of this app so far"],
   },
   {
     name: "a leak",

@@ -31,7 +31,8 @@ function kills({ kills: known }: AppRecord, { record, verdicts }: Plan): readonl
     !known.some((kill) => kill.uid === uid && kill.container === container && kill.restart >= restart);
   return record.kills.filter(isNew).flatMap(({ uid, container }) => {
     const pod = verdicts.find((verdict) => verdict.pod.uid === uid)?.pod;
-    return pod === undefined ? [] : [warning("OutOfMemoryKilled", `${container} was OOM-killed`, pod)];
+    const text = `${container} was OOM-killed; ${record.oomKills} OOM kills of this app so far`;
+    return pod === undefined ? [] : [warning("OutOfMemoryKilled", text, pod)];
   });
 }
 
@@ -99,6 +100,7 @@ function stops(before: AppRecord, { record, verdicts }: Plan): readonly AppEvent
 const reportedHolds: Readonly<Record<string, EventReason>> = {
   AmbiguousMonitor: "AmbiguousMonitor",
   CapReached: "CapReached",
+  OutOfMemoryAtCap: "OutOfMemoryAtCap",
   ManagedByAutoscaler: "ManagedByAutoscaler",
   InPlaceImpossible: "InPlaceImpossible",
   OwnerNotEditable: "OwnerNotEditable",
@@ -182,6 +184,7 @@ export const eventReasons = {
   Contested: "another writer reverted raises twice; memhog stopped raising the app",
   AmbiguousMonitor: "several equally specific AppMonitors select the app, so none of them acts",
   CapReached: "a container needs more memory than a cap allows",
+  OutOfMemoryAtCap: "a container was OOM-killed, and a cap allows no more memory; the message names the cap",
   ManagedByAutoscaler: "another autoscaler manages the memory of the app",
   InPlaceImpossible: "the pod cannot be resized in place, and the strategy does not allow to redeploy it",
   OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit its owner",

@@ -1,9 +1,10 @@
 // What stops raises: leaks, OOM loops, full nodes, quotas, and concurrency limits.
 // On the simulator, because each case takes many minutes or a full node.
 import { Deployment, Pod, StatefulSet } from "@memhog/runtime";
-import { LimitRange, type LimitRangeItem, PodDisruptionBudget, ReplicaSet, ResourceQuota } from "@memhog/runtime/kinds";
+import { Event, LimitRange, type LimitRangeItem, PodDisruptionBudget, ReplicaSet, ResourceQuota } from "@memhog/runtime/kinds";
 import { describe, expect, it } from "vitest";
 import type { AppMemory } from "../../src/api/app-memory.ts";
+import { AppMonitor } from "../../src/api/app-monitor.ts";
 import { effectsOf } from "./effects.fixture.ts";
 import { type HogOptions, hogDeployment, sizeOf } from "./hogs.fixture.ts";
 import { census } from "./pod-history.fixture.ts";
@@ -42,6 +43,30 @@ describe("G1, G2: raises that do not help", () => {
       ["maxMemory"],
       ["400Mi/600Mi"],
     ]);
+  });
+
+  it("M6: a container that dies at its cap is Degraded between its kills, too, with the number of kills", async () => {
+    await using w = await world();
+    await w.monitor({ maxMemory: "384Mi" });
+    const counted = census(w);
+    await w.pod("greedy", { memory: "step 10Mi, 15Gi at 40s" });
+    w.start();
+    const reasons = new Set<string | undefined>();
+    for (let step = 0; step < 60; step += 1) {
+      await w.pass(10_000);
+      const { status } = await w.client.get(AppMonitor, { namespace: home, name: "johnny-cache" });
+      if (counted.oomKills > 0) reasons.add(status?.conditions?.find(({ type }) => type === "Degraded")?.reason);
+    }
+    expect([...reasons]).toEqual(["OutOfMemoryAtCap"]);
+    expect(counted.oomKills).toBeGreaterThan(3);
+    expect((await w.memory("pod-greedy"))?.status).toMatchObject({ phase: "Waiting", oomKills: counted.oomKills });
+    const { status } = await w.client.get(AppMonitor, { namespace: home, name: "johnny-cache" });
+    expect(status?.conditions?.find(({ type }) => type === "Degraded")?.message).toContain(
+      `Pod/greedy (${counted.oomKills} OOM kills)`,
+    );
+    const events = (await w.client.list(Event, { namespace: home })).items.map(({ reason, note }) => `${reason}: ${note}`);
+    expect(events).toContainEqual(expect.stringMatching(/^OutOfMemoryAtCap: .*maxMemory leaves no more than 384Mi/));
+    expect(events).toContainEqual(expect.stringMatching(/^OutOfMemoryKilled: .*; 3 OOM kills of this app so far/));
   });
 
   it("G2: each OOM kill counts once, and after three ineffective raises memhog stops", async () => {

@@ -80,7 +80,7 @@ function plot(series, actions) {
 }
 
 function card(app) {
-  const { namespace, name, phase, reason, message, usage, limit, pods, monitor, container, actions } = app;
+  const { namespace, name, phase, reason, message, usage, limit, pods, monitor, container, actions, oomKills } = app;
   const share = usage && limit ? ` · ${Math.round((usage / limit) * 100)} %` : "";
   const list = actions
     .slice(-8)
@@ -88,7 +88,7 @@ function card(app) {
     .map(({ at, text }) => element("li", {}, `${new Date(at).toLocaleTimeString()} ${text}`));
   return element(
     "article",
-    { class: "app", "data-app": app.key },
+    { class: app.failing ? "app failing" : "app", "data-app": app.key },
     element("h3", {}, element("span", {}, name), element("i", { class: `badge ${phase}` }, phase)),
     element(
       "p",
@@ -99,6 +99,7 @@ function card(app) {
       "div",
       { class: "numbers" },
       element("span", {}, element("b", {}, readable(usage)), ` of ${readable(limit)}${share}`),
+      ...(oomKills > 0 ? [element("span", { class: "kills" }, `${oomKills} OOM ${oomKills === 1 ? "kill" : "kills"}`)] : []),
     ),
     plot(points.get(app.key) ?? [], actions),
     element("p", { class: "why" }, element("b", {}, reason), `: ${message}`),
@@ -115,6 +116,8 @@ function card(app) {
   );
 }
 
+/** Apps that keep being OOM-killed come first in every order. */
+const failingFirst = (a, b) => Number(b.failing) - Number(a.failing);
 const orders = {
   pressure: (a, b) => (b.usage ?? 0) / (b.limit || 1) - (a.usage ?? 0) / (a.limit || 1),
   recent: (a, b) => (b.actions.at(-1)?.at ?? 0) - (a.actions.at(-1)?.at ?? 0),
@@ -125,7 +128,7 @@ function draw() {
   const wanted = byId("filter").value.trim().toLowerCase();
   const shown = state.apps
     .filter((app) => `${app.key} ${app.reason} ${app.phase}`.toLowerCase().includes(wanted))
-    .sort((a, b) => orders[byId("order").value](a, b) || orders.name(a, b));
+    .sort((a, b) => failingFirst(a, b) || orders[byId("order").value](a, b) || orders.name(a, b));
   const open = new Set([...document.querySelectorAll("details[open]")].map((each) => each.closest(".app").dataset.app));
   byId("apps").replaceChildren(...shown.map(card));
   for (const each of document.querySelectorAll(".app"))
@@ -134,22 +137,30 @@ function draw() {
   byId("monitor-rows").replaceChildren(...state.monitors.map(monitorRow));
   const raises = state.monitors.reduce((sum, { raises }) => sum + raises, 0);
   const stopped = state.apps.filter(({ phase }) => phase === "Stopped").length;
-  byId("summary").className = state.metrics?.available === false ? "bad" : "";
+  const failing = state.apps.filter((app) => app.failing).length;
+  const isBad = state.metrics?.available === false || state.unseenPods > 0 || failing > 0;
+  byId("summary").className = isBad ? "bad" : "";
   byId("summary").textContent = [
     `${state.apps.length} apps`,
     `${raises} raises`,
+    ...(failing > 0 ? [`${failing} out of memory`] : []),
     ...(stopped > 0 ? [`${stopped} stopped`] : []),
-    state.metrics?.available === false ? `Prometheus: ${state.metrics.problem}` : "Prometheus available",
+    prometheusText(state),
     `as of ${new Date(state.now).toLocaleTimeString()}`,
   ].join(" · ");
 }
 
-function monitorRow({ namespace, name, threshold, multiplier, strategy, pods, raises, conditions }) {
+function prometheusText({ metrics, unseenPods = 0 }) {
+  if (metrics?.available === false) return `Prometheus: ${metrics.problem}`;
+  return unseenPods > 0 ? `Prometheus has no samples of ${unseenPods} pods` : "Prometheus available";
+}
+
+function monitorRow({ namespace, name, threshold, multiplier, strategy, pods, raises, oomKills, conditions }) {
   const bad = conditions.some(
     ({ type, status }) => (type === "Ready" && status !== "True") || (type === "Degraded" && status === "True"),
   );
   const words = conditions.map(({ type, status, reason }) => `${type}=${status} (${reason})`).join(", ") || "–";
-  const cells = [namespace, name, `${threshold} %`, `× ${multiplier}`, strategy, pods, raises].map((cell) =>
+  const cells = [namespace, name, `${threshold} %`, `× ${multiplier}`, strategy, pods, raises, oomKills].map((cell) =>
     element("td", {}, String(cell)),
   );
   return element("tr", {}, ...cells, element("td", bad ? { class: "bad" } : {}, words));
