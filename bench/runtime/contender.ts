@@ -78,12 +78,12 @@ export class Contender implements AsyncDisposable {
     const said =
       this.#unread.shift() ??
       (await Promise.race([new Promise<Record<string, unknown>>((done) => this.#waiting.push(done)), this.#gone(event)]));
-    if (said.event !== event) throw new Error(`expected "${event}" of a contender, it said ${JSON.stringify(said)}`);
+    if (said.event !== event) throw new Error(`expected the event "${event}" from a contender, found ${JSON.stringify(said)}`);
     return said as T;
   }
 
   async #gone(event: string): Promise<never> {
     await this.#exited;
-    throw new Error(`a contender ended before it said "${event}": ${this.#child.spawnargs.join(" ")}`);
+    throw new Error(`a contender exited before the event "${event}": ${this.#child.spawnargs.join(" ")}`);
   }
 }
