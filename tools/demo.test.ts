@@ -47,6 +47,12 @@ describe("npm run demo", () => {
     expect(await run.ended, run.output()).toBe(0);
     expect(run.output().replaceAll(/\s+/g, " ")).toContain(ends);
     expect(run.output()).toContain("operators/memhog/deploy/samples/memhog.yaml");
+    expect(
+      run
+        .output()
+        .split("\n")
+        .filter((line) => line.length > 100),
+    ).toEqual([]); // the width without a terminal
     expect(run.leftovers()).toEqual([]);
   });
 

@@ -80,7 +80,8 @@ function parseOptions(argv: readonly string[]): Options | string {
 }
 
 async function demo(options: Options, cluster: DemoCluster, terminal: Terminal): Promise<number> {
-  terminal.print(`Cluster     ${cluster.description}, ready after ${terminal.elapsed()} s`);
+  terminal.print(`Cluster     ${cluster.name}, ready after ${terminal.elapsed()} s`);
+  terminal.print(`              ${cluster.details}`);
   const { clock } = cluster.environment;
   const began = clock.monotonic();
   const decisions = new DecisionLog((pod, { kind, reason, message }) => {

@@ -10,8 +10,9 @@ import { accelerated, fullCluster, startSimulator } from "@memhog/simulator";
 import type { Terminal } from "./terminal.ts";
 
 export interface DemoCluster extends AsyncDisposable {
-  /** Human-readable kind of the cluster. */
-  readonly description: string;
+  /** What kind of cluster it is, for people. */
+  readonly name: string;
+  readonly details: string;
   readonly kubeconfig: string;
   readonly prometheusUrl: string;
   readonly client: Client;
@@ -39,7 +40,8 @@ async function openSimulated(speed: number): Promise<DemoCluster> {
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, simulator.kubeconfig ?? "");
   return {
-    description: `simulated Kubernetes in this process, one node, ${speed}× real time (--real for a real cluster)`,
+    name: "simulated Kubernetes in this process",
+    details: `one node, ${speed} × real time; --real runs on a real cluster`,
     kubeconfig,
     prometheusUrl: cluster.prometheusUrl ?? "",
     client: simulator.client(),
@@ -64,7 +66,8 @@ async function openReal(terminal: Terminal): Promise<DemoCluster> {
   const prometheus = httpTransport({ address: prometheusUrl });
   return {
     ...{ kubeconfig, prometheusUrl, client, environment, prometheus },
-    description: `real Kubernetes ${version} on this machine: a kubelet, containers and a Prometheus`,
+    name: `real Kubernetes ${version} on this machine`,
+    details: "a kubelet, containers and a Prometheus",
     async [Symbol.asyncDispose]() {
       await prometheus.close?.();
       await client.close();

@@ -44,12 +44,10 @@ describe("an operator with webhooks that is down", () => {
     const elsewhere = await cluster.namespace();
     await using at = await installed(cluster, "operator");
     const attempt = (namespace: string) =>
-      at.client
-        .create(Gordon, { metadata: { namespace, generateName: "g-" }, spec: { gordon: { replicas: 1 } } }, { dryRun: true })
-        .then(
-          () => "created",
-          () => "rejected",
-        );
+      at.client.create(Gordon, { metadata: { namespace, generateName: "g-" }, spec: { replicas: 1 } }, { dryRun: true }).then(
+        () => "created",
+        () => "rejected",
+      );
     await cluster.eventually(
       () => attempt(cluster.defaultNamespace),
       (result) => result === "rejected", // the API server watches configurations
@@ -61,7 +59,7 @@ describe("an operator with webhooks that is down", () => {
     await using cluster = await testCluster();
     const elsewhere = await cluster.namespace();
     await using at = await installed(cluster, "cluster-wide");
-    const gordon = { metadata: { namespace: elsewhere, name: "g" }, spec: { gordon: { replicas: 1 } } };
+    const gordon = { metadata: { namespace: elsewhere, name: "g" }, spec: { replicas: 1 } };
     const attempt = () => at.client.create(Gordon, gordon, { dryRun: true }).then(String, (error: unknown) => String(error));
     await cluster.eventually(attempt, (result) => result.includes("failed calling webhook"));
   });

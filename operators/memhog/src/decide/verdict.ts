@@ -184,8 +184,8 @@ export function underWay({ seen, pod }: Facts): Hold | undefined {
   const what = `${towards(intent)}, decided because of ${intent.reason}`;
   if (intent.waiting !== undefined && isRefused(intent)) return hold("Refused", `${what}: ${waitText(intent.waiting)}`);
   if (intent.method === "Template") return hold("RolloutInProgress", `${seen.app.kind} ${seen.app.name} is rolling out ${what}`);
-  if (intent.method === "CopyPod") return hold("ResizeInProgress", `${intent.copy ?? "a copy"} is to have ${what}`);
-  return pod.resize.state === "deferred" ? undefined : hold("ResizeInProgress", `${intent.pod.name} is to have ${what}`);
+  if (intent.method === "CopyPod") return hold("ResizeInProgress", `${intent.copy ?? "a copy"} is being created with ${what}`);
+  return pod.resize.state === "deferred" ? undefined : hold("ResizeInProgress", `${intent.pod.name} is being resized: ${what}`);
 }
 
 /** A template concerns all pods; a copy concerns the original and the copy. */

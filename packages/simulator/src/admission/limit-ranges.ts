@@ -152,8 +152,10 @@ function claimViolations(limit: JsonObject, requests: Amounts): readonly string[
   );
   // A claim has no limits, so the maximum applies to its request.
   const above = [...amountsIn(limit.max)].flatMap(([name, enforced]) => {
-    const violation = aboveMax({ name, type, enforced }, { requests: none, limits: requests });
-    return violation?.replace("No limit is", "No request is").replace("but limit is", "but request is") ?? [];
+    const request = requests.get(name);
+    const rule = `maximum ${name} usage per ${type} is ${enforced}`;
+    if (request === undefined) return `${rule}.  No request is specified`;
+    return request.compare(enforced) > 0 ? `${rule}, but request is ${request}` : [];
   });
   return [...below, ...above];
 }

@@ -88,7 +88,7 @@ describe("a CEL rule", () => {
     { reason: "FieldValueForbidden", says: "x: Forbidden: no" },
     { reason: "FieldValueRequired", says: "x: Required value: no" },
     { reason: "FieldValueDuplicate", says: "x: Duplicate value: 1" },
-  ])("reports the reason $reason", ({ reason, says }) => {
+  ] as const)("reports the reason $reason", ({ reason, says }) => {
     expect(errorsOf(field("integer", "false", { reason }), { x: 1 })).toBe(says);
   });
 

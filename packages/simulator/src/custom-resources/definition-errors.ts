@@ -185,9 +185,9 @@ function childErrors(schema: StructuralSchema, path: string, untyped: string, ce
 }
 
 function wordErrors(schema: StructuralSchema, path: string): readonly FieldError[] {
-  const { pattern, default: given, $ref: reference, uniqueItems } = schema;
+  const { pattern, default: given, uniqueItems } = schema;
   return [
-    ...(reference === undefined ? [] : [forbiddenField(`${path}.$ref`, "$ref is not supported")]),
+    ...("$ref" in schema ? [forbiddenField(`${path}.$ref`, "$ref is not supported")] : []),
     ...(uniqueItems === true ? [forbiddenField(`${path}.uniqueItems`, uniqueText)] : []),
     ...(pattern === undefined ? [] : patternErrors(pattern, path)),
     ...(given === undefined || given === null

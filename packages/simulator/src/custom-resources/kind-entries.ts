@@ -54,7 +54,7 @@ function kindEntryOf(definition: ApiObject, version: JsonObject, { cel, conversi
     validate: (object, old, { subresource }) => customResourceErrors({ object, old, subresource }, judge),
     selectableFields: selectableFieldsOf(version),
     columns: printerColumns(version),
-    customResource: { uid: definition.metadata.uid ?? "", schema },
+    customResource: { uid: definition.metadata.uid ?? "", schema: { ...schema } },
   };
 }
 
