@@ -88,6 +88,29 @@ describe("a record", () => {
     expect(intents[0].waiting.message).toHaveLength(1024);
   });
 
+  it("S3: fits the bounds of the CRD, however much there is: otherwise the server would refuse every write of the status", () => {
+    const { id: _, attempt: __, ...action } = anIntent();
+    const many = <T>(one: (at: number) => T) => Array.from({ length: 1_001 }, (___, at) => one(at));
+    const changes = many((at) => ({
+      container: `c${at}`,
+      from: { limit: mib(1), request: mib(1) },
+      to: { limit: mib(2), request: mib(2) },
+    }));
+    const status = written(
+      aRecord({
+        learned: many((at) => ({ container: `c${at}`, limit: mib(1), request: mib(1), atMs: 0 })),
+        intents: many((at) => anIntent({ id: `i${at}`, changes })),
+        actions: many((at) => ({ ...action, changes, atMs: at, outcome: "Applied" as const })),
+        kills: many((at) => ({ uid: `u${at}`, container: "main", restart: 1 })),
+        given: many((at) => ({ uid: `u${at}`, container: "main", limit: mib(1) })),
+        stops: many((at) => ({ uid: `u${at}`, reason: "Contested" as const, monitorUid: "m", monitorGeneration: 1, atMs: at })),
+        raises: Number.MAX_SAFE_INTEGER,
+        oomKills: Number.MAX_SAFE_INTEGER,
+      }),
+    );
+    expect(AppMemory.definition.status?.safeParse(status).error?.issues).toBeUndefined();
+  });
+
   it("keeps what is being done before what only waits for its request, where there is too much of both", () => {
     const done = Array.from({ length: 49 }, (_, at) => anIntent({ id: `done-${at}`, limitsApplied: true }));
     const open = [anIntent({ id: "open-1" }), anIntent({ id: "open-2" })];

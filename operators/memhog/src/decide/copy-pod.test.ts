@@ -36,6 +36,12 @@ const givenUp = { ...intent, waiting: { reason: "CopyGivenUp" } } as const;
 const old = { createdAtMs: now - 300_000, ready: false };
 
 describe("step by step", () => {
+  it("M5: an intent from the future is as old as one of now: its copy gets its five minutes and no hour more", () => {
+    const ahead = { ...intent, atMs: now + 3_600_000 };
+    const { requeueAfterMs } = decide(world([original(), copy({ ready: false })], { record: aRecord({ intents: [ahead] }) }));
+    expect(requeueAfterMs).toBeLessThanOrEqual(300_000);
+  });
+
   it.each([
     { name: "no copy yet: create it", pods: [original()], next: [{ do: "createCopy", copy: "memhog-autoscaled" }] },
     { name: "the copy is not Ready: wait", pods: [original(), copy({ ready: false })], next: [] },

@@ -160,6 +160,21 @@ describe("redeploying a bare pod", () => {
     expect((await at.get(copy))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
+  it("keeps the original while its copy is being deleted, Ready or not (D2)", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    const { copyUid } = await at.act(createOf(pod));
+    await at.say(copy, ready);
+    const ref = { namespace: at.namespace, name: copy };
+    const finalizers = (names: readonly string[]) =>
+      at.client.patch(Pod, ref, { type: "merge", body: { metadata: { finalizers: names } } });
+    await finalizers(["example.com/stay"]);
+    await at.client.delete(Pod, ref);
+    expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({ ended: "changed" });
+    expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
+    await finalizers([]);
+  });
+
   it("removes a copy that is not Ready, but none that became so, and never a pod that is no copy (C4)", async () => {
     await using at = await stage();
     const pod = await at.make("hungry");

@@ -106,10 +106,14 @@ describe("a resize in place", () => {
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
   });
 
-  it("is stopped by the annotation, even where the cache has not seen it yet (E4)", async () => {
+  it.each([
+    { name: 'the annotation "false"', value: "false" },
+    { name: "the removal of the annotation", value: null },
+    { name: "an annotation of any other value", value: "yes" },
+  ])("is stopped by $name, even where the cache has not seen it yet (E4)", async ({ value }) => {
     await using at = await stage();
     await at.make("hungry");
-    const off = await at.annotate("hungry", "false");
+    const off = await at.annotate("hungry", value);
     expect(await at.act(resizeOf(off, "limits"))).toMatchObject({ ended: "stopped" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
   });

@@ -54,7 +54,7 @@ function pods(client: Client, namespace: string) {
       }),
     say: (name: string, status: object) =>
       client.patch(Pod, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" }),
-    annotate: (name: string, value: string) =>
+    annotate: (name: string, value: string | null) =>
       client.patch(
         Pod,
         { namespace, name },

@@ -6,7 +6,7 @@ import { mib } from "../model/bytes.ts";
 import { anIntent } from "../model/observed-app.fixture.ts";
 import type { AppKind } from "../model/observed-app.ts";
 import type { Change, Command } from "../model/plan.ts";
-import { doubled, memory, resourcesIn, stage } from "./stage.fixture.ts";
+import { doubled, intentOn, memory, resourcesIn, stage } from "./stage.fixture.ts";
 import { type Templated, templateOf } from "./templates.ts";
 
 const labels = { app: "hungry" };
@@ -82,6 +82,23 @@ describe("raising the template of an owner", () => {
       expect(await raise(change)).toMatchObject({ ended: "done" });
     const { spec } = await client.get(Deployment, { namespace, name: "hungry" });
     expect(resourcesIn(spec.template.spec)).toEqual({ main: memory("512Mi", "768Mi"), side: memory("128Mi", "256Mi") });
+  });
+
+  it('is stopped by the annotation "false" on the pod that the raise is for (E4)', async () => {
+    await using at = await stage();
+    const { client, namespace } = at;
+    const made = await client.create(ReplicaSet, { metadata: { namespace, name: "hungry" }, spec: owner });
+    const pod = await at.make("hungry-1");
+    const raise = async () => {
+      const { metadata } = await client.get(ReplicaSet, { namespace, name: "hungry" });
+      const intent = intentOn(pod, { method: "Template" });
+      return at.act({ ...patchOf({ ...made, metadata }), intent } as Command, { kind: "ReplicaSet" });
+    };
+    await at.annotate("hungry-1", "false");
+    expect(await raise()).toMatchObject({ ended: "stopped" });
+    // Removed is not "false": the template decides about the pods that the raise is for.
+    await at.annotate("hungry-1", null);
+    expect(await at.cluster.eventually(raise, ({ ended }) => ended !== "changed")).toMatchObject({ ended: "done" });
   });
 
   it("may be repeated, and is not done to another version or against the annotation (C2, W1, E4)", async () => {

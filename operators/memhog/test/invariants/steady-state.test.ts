@@ -40,6 +40,28 @@ it("E4: pausing stops raises in progress, and they continue afterwards", async (
   expect((await w.pods()).map((pod) => [pod.metadata.name, sizeOf(pod)])).toEqual([["hungry-autoscaled", "512Mi/768Mi"]]);
 });
 
+it("E4: a pause that arrives while the intent is being stored stops the raise itself", async () => {
+  await using w = await world();
+  await w.monitor();
+  await w.pod("hungry");
+  const operator = w.start();
+  const request = operator.voice.request.bind(operator.voice);
+  let pausedAt = 0;
+  operator.voice.request = async (asked) => {
+    const answer = await request(asked);
+    if (pausedAt === 0 && asked.method === "PUT" && asked.body?.includes('"intents"')) {
+      pausedAt = operator.voice.writes.length;
+      await w.monitor({ paused: true });
+      await w.clock.sleep(1_000); // the watch is faster than this answer
+    }
+    return answer;
+  };
+  await w.pass(minutes(2));
+  expect(pausedAt).toBeGreaterThan(0);
+  expect(effectsOf([operator])).toEqual({});
+  expect(sizeOf((await w.pods())[0] as Pod)).toBe("256Mi/384Mi");
+});
+
 it('E4: the annotation "false" stops raises', async () => {
   await using w = await world();
   await w.monitor();

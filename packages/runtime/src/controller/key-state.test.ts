@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Cache } from "../cache/cache.ts";
+import { InternalError } from "../client/errors.ts";
 import { ConfigMap, Secret } from "../objects/kinds/core.ts";
+import { allow } from "../schema/permissions.ts";
 import { atWork, config, ref } from "./at-work.fixture.ts";
 import { controller } from "./controller.ts";
 import { KeyStates, PendingWrites } from "./key-state.ts";
@@ -105,6 +107,38 @@ describe("our own writes", () => {
     expect(at.world.writes).toEqual(["create Secret home/a"]);
     expect(at.ran).toEqual(["missing", "there"]);
     expect(at.api.calls).toContain("list secrets metadata.name=a"); // needs only the permission of its cache
+  });
+
+  it("C2: a write that the server answered with 500 is read back like one whose response was lost", async () => {
+    await using at = await atWork(keepsSecret);
+    await at.start();
+    at.world.spoil = () => () => {
+      throw new InternalError({ attempt: "create Secret", status: 500, reason: "InternalError", message: "etcd" });
+    };
+    at.api.put(ConfigMap, config("a"));
+    await at.clock.advance(1_000);
+    expect(at.api.calls).toContain("list secrets metadata.name=a");
+    expect(at.world.writes).toEqual(["create Secret home/a"]);
+  });
+
+  it("W1: a key is not reconciled before its own eviction is seen", async () => {
+    const evicting = allow(Secret, "patch", { subresource: "eviction" });
+    const evicts = (ran: string[]) =>
+      controller(ConfigMap, { owns: [Secret], permissions: [evicting] }, async (own, ctx) => {
+        ran.push(ctx.get(Secret, own) === undefined ? "missing" : "there");
+        if (ran.at(-1) === "there") await ctx.client.patch(Secret, own, { type: "merge", body: {} }, { subresource: "eviction" });
+        return done();
+      });
+    await using at = await atWork(evicts);
+    at.api.put(ConfigMap, config("a"));
+    at.api.put(Secret, { metadata: ref("a") });
+    await at.start();
+    at.runner.enqueue(ref("a"), "asked to");
+    await at.clock.advance(5_000);
+    expect(at.ran).toEqual(["there"]);
+    at.api.remove(Secret, ref("a"));
+    await at.clock.advance(0);
+    expect(at.ran).toEqual(["there", "missing"]);
   });
 
   it("C2: an object that was read back is waited for in the cache", async () => {

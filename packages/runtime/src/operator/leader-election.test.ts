@@ -15,6 +15,8 @@ interface Candidate {
   readonly said: readonly string[];
   /** From now on its calls fail, or never complete. */
   cutOff(how: "refused" | "swallowed"): void;
+  /** From now on every call takes this long. */
+  delay(ms: number): void;
   reconnect(): void;
   giveUp(): void;
 }
@@ -23,7 +25,8 @@ function world() {
   const environment = manualEnvironment();
   const objects = new ObjectsInMemory();
 
-  function candidate(identity: string, startsCutOff?: "refused"): Candidate {
+  function candidate(identity: string, startsCutOff?: "refused", delayedByMs = 0): Candidate {
+    let delayMs = delayedByMs;
     const said: string[] = [];
     const say = (_fields: object, message: string) => said.push(message);
     const log = { ...silentLogger, info: say, warn: say };
@@ -41,6 +44,7 @@ function world() {
         verb,
         async (kind: never, what: never, options: { signal?: AbortSignal; timeoutMs?: number }) => {
           await gate(options);
+          if (delayMs > 0) await environment.clock.sleep(delayMs, options.signal);
           return (call as (...all: unknown[]) => Promise<unknown>)(kind, what, options);
         },
       ]),
@@ -60,6 +64,9 @@ function world() {
       },
       get leads() {
         return leads;
+      },
+      delay: (ms) => {
+        delayMs = ms;
       },
       cutOff: (how) => {
         cut = how;
@@ -117,6 +124,31 @@ describe("leader election", () => {
     expect(leader.leadership?.lost.aborted).toBe(false);
     await pass(1);
     expect(leader.leadership?.lost.reason).toMatchObject({ code: "LEADERSHIP_LOST" });
+    expect(leader.leads).toBe(false);
+  });
+
+  it("L1: counts the deadline from the request of a renewal, not from its response", async () => {
+    const w = world();
+    const leader = w.candidate("a");
+    await w.pass(0);
+    leader.delay(4_000);
+    await w.pass(6_000); // sent at 2 s, answered at 6 s
+    leader.cutOff("refused");
+    await w.pass(5_900);
+    expect(leader.leads).toBe(true);
+    await w.pass(200);
+    expect(leader.leads).toBe(false);
+  });
+
+  it("L1: counts the first deadline from the first request, not from the response that made it leader", async () => {
+    const w = world();
+    const leader = w.candidate("a", undefined, 4_000);
+    await w.pass(8_000); // a read, then the creation of the Lease
+    expect(leader.leads).toBe(true);
+    leader.cutOff("refused");
+    await w.pass(1_900);
+    expect(leader.leads).toBe(true);
+    await w.pass(200);
     expect(leader.leads).toBe(false);
   });
 

@@ -155,6 +155,18 @@ describe("proxy-url", () => {
     expect(textOf(await ask({ insecure: true }))).toBe("hello");
   });
 
+  it("of HTTPS with a certificate of another authority learns neither the target nor the password", async () => {
+    const other = await makeAuthority({ name: "other", lifetimeMs }, environment);
+    const { certificate, key: otherKey } = await issueServing(other, { names, lifetimeMs }, environment);
+    await using server = await loopback((_, response) => response.end("hello"), { tls: { cert, key } });
+    await using proxy = await tunnelBy(createTlsServer({ cert: certificate, key: otherKey }), "https")(server.port, "pw");
+    // The server's own certificate is fine, so nothing but the proxy's can be the reason.
+    const transport = httpTransport({ ...server.config, tls: { ca }, proxyUrl: proxy.url("me:pw") }, { environment });
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toMatchObject({ outcome: "not-sent" });
+    expect(proxy.targets).toEqual([]);
+    await transport.close?.();
+  });
+
   it.each([
     { name: "does not know us", as: "me:canary", says: "Authentication failed" },
     { name: "wants a password, and we have none", as: "", says: "no accepted authentication type" },
