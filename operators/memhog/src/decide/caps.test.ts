@@ -1,7 +1,16 @@
 // The table in the comment of caps.ts, line by line; and D5: what the namespace allows is known before anything is tried.
 import { describe, expect, it } from "vitest";
 import { bytes, mib, quantityText, readable } from "../model/bytes.ts";
-import { aNode, anApp, anIntent, anObservedContainer, anObservedPod, aPolicy, aRecord } from "../model/observed-app.fixture.ts";
+import {
+  aNode,
+  anApp,
+  anIntent,
+  anObservedContainer,
+  anObservedPod,
+  aPolicy,
+  aRecord,
+  aTemplate,
+} from "../model/observed-app.fixture.ts";
 import type {
   NamespaceLimits,
   ObservedApp,
@@ -10,6 +19,7 @@ import type {
   ObservedPod,
   ObservedQuota,
 } from "../model/observed-app.ts";
+import { decide } from "./decide.ts";
 import { decisionOf, inputsFor } from "./verdict.fixture.ts";
 import { verdictsOn } from "./verdict.ts";
 
@@ -213,6 +223,112 @@ it("says what was wanted where nothing can be granted", () => {
   const decision = decisionOf(anApp({ pods: hot(), policies: [aPolicy({ maxMemory: mib(384) })] }));
   expect(decision).toMatchObject({ kind: "hold", wanted: { limit: mib(768), request: mib(512) }, cap: "maxMemory" });
   expect(decision.detail).toBe("380Mi of 384Mi are used: 99.0 %, the threshold is 75 %; maxMemory leaves no more than 384Mi");
+});
+
+// The table of redeployments in the comment of caps.ts, line by line: 6 replicas of 256Mi/384Mi, one of which uses 380 MiB.
+
+describe("D5: a redeployment fits the quota with all replicas and its surge", () => {
+  const calm = Array.from({ length: 5 }, (_, i) => anObservedPod({ name: `calm-${i}`, uid: `calm-${i}` }));
+  const small = { name: "memhog", limit: mib(384), request: mib(256) };
+  const rollout = ({ surge = 2, left = 0, of = "limits" as const, ...different }: Rollout) =>
+    anApp({
+      pods: [...hot(), ...calm],
+      policies: [aPolicy({ strategy: "Redeploy" })],
+      template: aTemplate({ containers: [small], replicas: 6, surge }),
+      limits: quota({ of, hard: mib(50_000), used: mib(50_000 - left) }),
+      ...different,
+    });
+  interface Rollout extends Partial<ObservedApp> {
+    readonly surge?: number;
+    /** MiB that the quota leaves. */
+    readonly left?: number;
+    readonly of?: ObservedQuota["of"];
+  }
+  const proxy = (limit: number) => ({ name: "proxy", limit: mib(limit), request: mib(0) });
+
+  it.each<{ name: string; rollout: Rollout; cap: string; gives: string }>([
+    { name: "all replicas fit", rollout: { left: 8_192 }, cap: "limit 1621.3Mi", gives: "512Mi/768Mi" },
+    { name: "a smaller step", rollout: { left: 2_048 }, cap: "limit 597.3Mi", gives: "398Mi/597Mi by ResourceQuota/team" },
+    {
+      name: "room for one replica is none",
+      rollout: { left: 384 },
+      cap: "limit 320Mi",
+      gives: "CapReached by ResourceQuota/team",
+    },
+    { name: "no room", rollout: {}, cap: "limit 256Mi", gives: "CapReached by ResourceQuota/team" },
+    {
+      name: "the old pod goes first (StatefulSet)",
+      rollout: { left: 2_048, surge: 0 },
+      cap: "limit 725.3Mi",
+      gives: "483Mi/725Mi by ResourceQuota/team",
+    },
+    {
+      name: "requests: the limit grows alone, as long as new pods fit",
+      rollout: { left: 512, of: "requests" },
+      cap: "request 256Mi",
+      gives: "256Mi/768Mi by ResourceQuota/team",
+    },
+    {
+      name: "requests: not even pods of the present size fit during the rollout",
+      rollout: { left: 500, of: "requests" },
+      cap: "limit 0",
+      gives: "CapReached by ResourceQuota/team",
+    },
+    {
+      name: "a sidecar of every new pod",
+      rollout: { left: 2_048, template: aTemplate({ containers: [small, proxy(100)], replicas: 6, surge: 2 }) },
+      cap: "limit 497.3Mi",
+      gives: "331Mi/497Mi by ResourceQuota/team",
+    },
+    {
+      name: "a bare pod and its copy, which runs next to it",
+      rollout: { left: 512, app: { kind: "Pod", namespace: "demo", name: "memhog" }, template: undefined, pods: hot() },
+      cap: "limit 512Mi",
+      gives: "341Mi/512Mi by ResourceQuota/team",
+    },
+    {
+      name: "one pod resized in place",
+      rollout: { left: 384, policies: [aPolicy()] },
+      cap: "limit 768Mi",
+      gives: "512Mi/768Mi",
+    },
+  ])("$name", ({ rollout: of, cap, gives }) => {
+    const seen = rollout(of);
+    expect(capsFor(seen)).toContain(`ResourceQuota/team: ${cap}`);
+    expect(granted(seen)).toBe(gives);
+  });
+
+  it("hot replicas need the room once: the template is raised once for all of them", () => {
+    const pods = [...hot(), ...hot({}, { name: "second", uid: "second" }), ...calm.slice(1)];
+    const { commands } = decide(rollout({ left: 2_048, pods }));
+    expect(commands).toMatchObject([
+      { do: "patchTemplate", changes: [{ to: { limit: mib(597) }, cappedBy: "ResourceQuota/team" }] },
+    ]);
+  });
+
+  it("two containers of one pod share the room", () => {
+    const second = anObservedContainer({ name: "second", samples: [{ bytes: mib(380), ageMs: 1_000 }] });
+    const pods = hot().map((pod) => ({ ...pod, containers: [...pod.containers, second] }));
+    const template = aTemplate({ containers: [small, { ...small, name: "second" }], replicas: 1, surge: 1 });
+    const { record } = decide(rollout({ left: 1_300, pods, template }));
+    const sizes = record.intents.flatMap(({ changes }) => changes.map(({ to }) => to.limit));
+    expect(sizes.map(readable)).toEqual(["768Mi", "532Mi"]);
+  });
+
+  it("a quota that fills up before the template is patched ends the raise", () => {
+    const begun = decide(rollout({ left: 8_192 }));
+    const { settled, commands } = decide({ ...rollout({ left: 384 }), record: begun.record });
+    expect(settled).toMatchObject([{ outcome: "Abandoned", message: "it now exceeds ResourceQuota/team" }]);
+    expect(commands).toEqual([]);
+  });
+
+  it("a LimitRange that rejects another container of the new pods allows no raise", () => {
+    const template = aTemplate({ containers: [small, proxy(2_048)], replicas: 6 });
+    const pods = hot();
+    expect(granted({ ...rollout({ left: 8_192, template, pods }), limits: range({ max: mib(1_024) }) })).toBe(
+      "CapReached by LimitRange/small",
+    );
+  });
 });
 
 function granted(seen: ObservedApp): string {

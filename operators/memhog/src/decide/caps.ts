@@ -13,10 +13,13 @@
 //   Node of 16Gi                                         limit 16384Mi        the node has no more
 //   the same, Guaranteed 384Mi, 15.9Gi requested         request 486.4Mi      384 + 102.4: its request grows with it
 //
+// A redeployment needs more room in a quota than one container: see below.
+//
 // The node is that of the present pod. A redeployed pod may get a larger one, but that is not certain.
 // maxLimitRequestRatio is not a number of bytes; grantOf() applies it.
 import { type Bytes, bytes, floorToMiB, larger, MiB, smaller } from "../model/bytes.ts";
 import {
+  live,
   type ObservedApp,
   type ObservedContainer,
   type ObservedLimitRange,
@@ -30,14 +33,26 @@ import type { Candidate, Facts } from "./facts.ts";
 
 type Field = Cap["of"];
 
-/** The lowest first. */
-export function capsOn(candidate: Candidate, maxMemory: Bytes | undefined): readonly Cap[] {
+/**
+ * The lowest first.
+ * @param byRedeploying The raise replaces pods. @default unless the container can be resized in place
+ */
+export function capsOn(
+  candidate: Candidate,
+  maxMemory: Bytes | undefined,
+  byRedeploying = !resizesInPlace(candidate.seen, candidate.pod, candidate.container),
+): readonly Cap[] {
   const { limits } = candidate.seen;
   const { node } = candidate.pod;
+  const redeployment = byRedeploying ? redeploymentOf(candidate) : undefined;
   const all = [
     ...(maxMemory === undefined ? [] : [cap("maxMemory", "limit", maxMemory)]),
-    ...limits.ranges.flatMap((range) => byRange(range, candidate)),
-    ...limits.quotas.flatMap((quota) => byQuota(quota, candidate)),
+    ...limits.ranges.flatMap((range) =>
+      redeployment === undefined ? byRange(range, candidate) : rangeOfRedeployment(range, redeployment),
+    ),
+    ...limits.quotas.flatMap((quota) =>
+      redeployment === undefined ? byQuota(quota, candidate) : quotaOfRedeployment(quota, candidate, redeployment),
+    ),
     ...(node === undefined ? [] : byNode(node, candidate)),
   ];
   return all.toSorted((a, b) => a.most - b.most);
@@ -101,6 +116,87 @@ const sum = (reserved: readonly Reservation[], field: Field) => reserved.reduce(
 
 const cap = (name: string, of: Field, most: number): Cap => ({ name, of, most: bytes(Math.max(0, Math.floor(most))) });
 
+// Redeployments. Every replica gets the memory, and while pods are replaced some old ones still exist. The API server checks a quota
+// only when a pod is created: without room for all of them, a rollout ends halfway, with fewer Ready pods than before (D5). So what a
+// quota leaves one container is
+//
+//   (hard − used + pods of the app − the largest `surge` of these) ÷ replicas − the other containers of a new pod
+//
+// A container of 384Mi that wants 768Mi, with no other container in its pods:
+//
+//                                           hard − used   of the app   still there   ÷ replicas   allows the limit
+//   Deployment, 6 replicas, maxSurge 2      8Gi           2304Mi       768Mi         6            1621.3Mi
+//   the same                                2Gi           2304Mi       768Mi         6            597.3Mi
+//   the same                                0             2304Mi       768Mi         6            256Mi: no raise
+//   StatefulSet, 6 replicas                 2Gi           2304Mi       0             6            725.3Mi
+//   a bare pod and its copy                 512Mi         384Mi        384Mi         1            512Mi
+
+interface Redeployment {
+  readonly replicas: number;
+  readonly surge: number;
+  /** The pods that are replaced. */
+  readonly pods: readonly ObservedPod[];
+  /** The other containers of a new pod. */
+  readonly others: readonly { readonly limit: number; readonly request: number }[];
+}
+
+/** Undefined for owners that are not edited. */
+function redeploymentOf(candidate: Candidate): Redeployment | undefined {
+  const { seen, pod } = candidate;
+  if (seen.app.kind === "Pod") return { replicas: 1, surge: 1, pods: [pod], others: othersOfNewPod(candidate, [pod]) };
+  if (seen.template === undefined) return undefined;
+  const { replicas, surge } = seen.template;
+  const pods = seen.pods.filter(live);
+  return { replicas: Math.max(1, replicas), surge, pods, others: othersOfNewPod(candidate, pods) };
+}
+
+/** The largest size of each counts. The template may lack some of them, because admission webhooks add containers. */
+function othersOfNewPod({ seen, container, reserved }: Candidate, pods: readonly ObservedPod[]): Redeployment["others"] {
+  const sizes = [
+    ...(seen.template?.containers ?? []),
+    ...pods.flatMap(({ containers }) => containers),
+    ...reserved.map(asTarget),
+  ];
+  const names = new Set(sizes.map(({ name }) => name).filter((name) => name !== container.name));
+  return [...names].map((name) => {
+    const of = sizes.filter((size) => size.name === name);
+    return {
+      limit: Math.max(...of.map(({ limit = 0 }) => limit)),
+      request: Math.max(...of.map(({ request = 0 }) => request)),
+    };
+  });
+}
+
+const asTarget = ({ container: name, to }: Reservation) => ({ name, ...to });
+
+function quotaOfRedeployment(quota: ObservedQuota, { seen, container }: Candidate, redeployment: Redeployment): readonly Cap[] {
+  const name = `ResourceQuota/${quota.name}`;
+  const field = quota.of === "limits" ? "limit" : "request";
+  const has = container[field];
+  if (has === undefined) return [];
+  const { replicas, surge, pods, others } = redeployment;
+  // Pods without the annotation are observed without containers.
+  const sizes = pods.map(({ containers }) =>
+    total(containers.length > 0 ? containers : (seen.template?.containers ?? []), field),
+  );
+  const stillThere = sizes.toSorted((a, b) => b - a).slice(0, surge);
+  const left = quota.hard - quota.used + add(sizes) - add(stillThere);
+  const most = left / replicas - total(others, field);
+  // Not even a pod with the present request can be created, so the limit cannot be raised either.
+  return field === "request" && most < has ? [cap(name, "limit", 0), cap(name, field, most)] : [cap(name, field, most)];
+}
+
+/** New pods are admitted as a whole: a container that is too large prevents the raise of another one. */
+function rangeOfRedeployment({ name, per, max }: ObservedLimitRange, { others }: Redeployment): readonly Cap[] {
+  if (max === undefined) return [];
+  const fits = others.every(({ limit }) => limit <= max);
+  return [cap(`LimitRange/${name}`, "limit", per === "Pod" ? max - total(others, "limit") : fits ? max : 0)];
+}
+
+const add = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
+const total = (containers: readonly { readonly [F in Field]?: number | undefined }[], field: Field) =>
+  add(containers.map((each) => each[field] ?? 0));
+
 // Reserved room. A raise that was decided but is not in the spec yet is neither in the `used` of a quota nor in the requests of a
 // node, and the next container must not be granted the same room again.
 
@@ -111,6 +207,7 @@ export interface Reservation {
   /** Bytes beyond the spec. */
   readonly limit: number;
   readonly request: number;
+  readonly to: Memory;
 }
 
 export function reservationOf(pod: ObservedPod, container: ObservedContainer, to: Memory): Reservation {
@@ -120,20 +217,20 @@ export function reservationOf(pod: ObservedPod, container: ObservedContainer, to
     node: pod.node?.name,
     limit: Math.max(0, to.limit - (container.limit ?? 0)),
     request: Math.max(0, (to.request ?? 0) - (container.request ?? 0)),
+    to,
   };
 }
 
-/** Reservations of the open intents. Only in place: new pods of a template or a copy are admitted by the API server. */
+/** Reservations of the open intents. A redeployment takes no room from the spec of a pod; only the size of new pods is reserved. */
 export function reservationsIn(seen: ObservedApp): readonly Reservation[] {
-  return seen.record.intents
-    .filter(({ method }) => method === "InPlace")
-    .flatMap((intent) => {
-      const pod = seen.pods.find(({ uid }) => uid === intent.pod.uid);
-      return intent.changes.flatMap(({ container: name, to }) => {
-        const container = pod?.containers.find((each) => each.name === name);
-        return pod && container ? [reservationOf(pod, container, to)] : [];
-      });
+  return seen.record.intents.flatMap(({ method, changes, pod: { uid } }) => {
+    const pod = seen.pods.find((each) => each.uid === uid);
+    return changes.flatMap(({ container: name, to }) => {
+      if (method !== "InPlace") return [{ uid, container: name, node: undefined, limit: 0, request: 0, to }];
+      const container = pod?.containers.find((each) => each.name === name);
+      return pod && container ? [reservationOf(pod, container, to)] : [];
     });
+  });
 }
 
 // Grants: as much of a raise as all caps allow, rounded down to whole MiB, and the cap that reduced it. A grant never lowers anything.

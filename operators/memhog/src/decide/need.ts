@@ -260,12 +260,12 @@ function stepFrom(value: Bytes, { multiplier }: Pick<Policy, "multiplier">): Byt
 //                                                                            (of smaller multipliers, several steps up to 800Mi)
 //                                                                    10Gi    is abandoned: maxMemory
 //
-// What the spec already has is not checked. Requests are checked by the API server and the kubelet.
+// What the spec already has is not checked. In place, requests are checked by the API server and the kubelet.
 
 /** What the intent would exceed, for people; undefined if it may begin. */
 export function whatForbids(seen: ObservedApp, intent: Intent, policy: Policy): string | undefined {
   for (const change of intent.changes) {
-    const reasons = subjectsOf(seen, intent, change).map((subject) => exceededBy(seen, policy, change, subject));
+    const reasons = subjectsOf(seen, intent, change).map((subject) => exceededBy(seen, policy, { ...subject, intent, change }));
     // The pods of a template are on several nodes: it may have what one of them may have.
     if (reasons.length > 0 && !reasons.includes(undefined)) return reasons[0];
   }
@@ -286,12 +286,18 @@ function subjectsOf(seen: ObservedApp, { method, pod: { uid } }: Intent, { conta
   });
 }
 
-function exceededBy(seen: ObservedApp, policy: Policy, { to }: Change, { pod, container }: Subject): string | undefined {
+function exceededBy(
+  seen: ObservedApp,
+  policy: Policy,
+  { pod, container, intent, change: { to } }: Subject & { readonly intent: Intent; readonly change: Change },
+): string | undefined {
   const has = container.limit;
   if (has === undefined) return `${container.name} has no memory limit`;
   if (to.limit <= has) return undefined;
-  const caps = capsOn({ seen, pod, container, reserved: reservationsIn(seen) }, policy.maxMemory);
-  const above = caps.find(({ of, most }) => of === "limit" && to.limit > most);
+  const byRedeploying = intent.method !== "InPlace";
+  const caps = capsOn({ seen, pod, container, reserved: reservationsIn(seen) }, policy.maxMemory, byRedeploying);
+  const tooMuch = { limit: to.limit, request: byRedeploying ? (to.request ?? 0) : 0 };
+  const above = caps.find(({ of, most }) => tooMuch[of] > Math.max(most, of === "request" ? (container.request ?? 0) : 0));
   if (above !== undefined) return above.name;
   const learned = seen.record.learned.find((each) => each.container === container.name)?.limit ?? 0;
   return to.limit > Math.max(stepFrom(has, policy), 2 * has, learned) ? `memMultiplier ${policy.multiplier}` : undefined;

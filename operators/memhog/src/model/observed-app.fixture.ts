@@ -54,6 +54,7 @@ export function aTemplate(different: Partial<ObservedTemplate> = {}): ObservedTe
     rolledOut: true,
     replacesPods: true,
     maxUnavailable: 0,
+    surge: 1,
     ...different,
   };
 }

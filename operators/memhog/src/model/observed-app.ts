@@ -157,6 +157,8 @@ export interface ObservedTemplate {
   readonly replacesPods: boolean;
   /** How many pods a rollout may remove before new ones are Ready. */
   readonly maxUnavailable: number;
+  /** How many pods a rollout may create beyond `replicas`. */
+  readonly surge: number;
 }
 
 /** LimitRanges and ResourceQuotas of the namespace that concern memory. */

@@ -17,7 +17,7 @@ describe("owner facts", () => {
         { name: "proxy", limit: mib(2), request: mib(2) },
         { name: "main", limit: mib(3), request: mib(3) },
       ],
-      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true, maxUnavailable: 0 },
+      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true, maxUnavailable: 0, surge: 1 },
     });
   });
 
@@ -43,6 +43,15 @@ describe("owner facts", () => {
     },
     { name: "is paused", given: { spec: { paused: true } }, why: "the Deployment is paused" },
   ] as const)("a Deployment that $name is stalled", ({ given, why }) => expect(deployment(given).stalled).toBe(why));
+
+  it.each<{ name: string; strategy?: NonNullable<Deployment["spec"]["strategy"]>; surge: number }>([
+    { name: "by default", surge: 2 },
+    { name: "with maxSurge 50%", strategy: { rollingUpdate: { maxSurge: "50%" } }, surge: 3 },
+    { name: "with maxSurge 0", strategy: { rollingUpdate: { maxSurge: 0 } }, surge: 0 },
+    { name: "with Recreate", strategy: { type: "Recreate" }, surge: 0 },
+  ])("D5: the surge of a Deployment with 6 replicas $name is $surge", ({ strategy, surge }) =>
+    expect(deployment({ spec: { replicas: 6, template, ...(strategy && { strategy }) } }).surge).toBe(surge),
+  );
 
   it("a StatefulSet replaces its pods unless its strategy is OnDelete; a partition stalls it", () => {
     const spec = { replicas: 3, template };
@@ -73,9 +82,9 @@ describe("owner facts", () => {
   });
 
   it("a CronJob is always rolled out, because its next run uses the template", () => {
-    const spec = { schedule: "* * * * *", jobTemplate: { spec: { template } } };
+    const spec = { schedule: "* * * * *", jobTemplate: { spec: { template, parallelism: 2 } } };
     expect(cronJobFacts(anObject(CronJob, { spec }))).toMatchObject({
-      replicas: 0,
+      replicas: 2,
       rolledOut: true,
       maxUnavailable: 0,
       containers: [{}, { name: "main" }],

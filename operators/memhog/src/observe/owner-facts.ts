@@ -26,6 +26,7 @@ export function deploymentFacts({ metadata, spec, status = {} }: Stored<Deployme
     stalled: spec.paused === true ? "the Deployment is paused" : stalledIn(status.conditions),
     replacesPods: true,
     maxUnavailable: maxUnavailableOfDeployment(spec, replicas),
+    surge: surgeOfDeployment(spec, replicas),
   });
 }
 
@@ -60,6 +61,7 @@ export function daemonSetFacts({ metadata, spec, status }: Stored<DaemonSet>): T
     isSeen: isSeen(metadata.generation, status?.observedGeneration),
     replacesPods: spec.updateStrategy?.type !== "OnDelete",
     maxUnavailable: maxUnavailableOfDaemonSet(spec, replicas),
+    surge: surgeOfDaemonSet(spec, replicas),
   });
 }
 
@@ -74,10 +76,11 @@ export function replicaSetFacts({ metadata, spec, status = {} }: Stored<ReplicaS
   );
 }
 
-/** The next Job uses the new template; running Jobs are not touched. */
+/** The next Job uses the new template; running Jobs are not touched. Its replicas are the pods of one Job. */
 export function cronJobFacts({ spec }: Stored<CronJob>): TemplateFacts {
-  const nothing = { replicas: 0, readyReplicas: 0, updated: 0, existing: 0 };
-  return facts(spec.jobTemplate.spec.template, nothing, { isSeen: true, replacesPods: true, maxUnavailable: 0 });
+  const { parallelism: pods = 1, template } = spec.jobTemplate.spec;
+  const stage = { replicas: pods, readyReplicas: pods, updated: pods, existing: pods };
+  return facts(template, stage, { isSeen: true, replacesPods: true, maxUnavailable: 0 });
 }
 
 interface Rollout {
@@ -86,10 +89,12 @@ interface Rollout {
   readonly stalled?: string | undefined;
   readonly replacesPods: boolean;
   readonly maxUnavailable: number;
+  /** @default 0 */
+  readonly surge?: number;
 }
 
 function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rollout): TemplateFacts {
-  const { isSeen, stalled, replacesPods, maxUnavailable } = rollout;
+  const { isSeen, stalled, replacesPods, maxUnavailable, surge = 0 } = rollout;
   const { replicas, readyReplicas, updated, existing } = stage;
   const rolledOut = isSeen && updated >= replicas && existing === replicas && readyReplicas >= replicas;
   const containers = templateContainers(template);
@@ -100,6 +105,7 @@ function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rol
     rolledOut,
     replacesPods,
     maxUnavailable,
+    surge,
     ...(stalled !== undefined && { stalled }),
   };
 }
@@ -152,6 +158,17 @@ export function maxUnavailableOfDaemonSet({ updateStrategy }: DaemonSet["spec"],
   const { maxSurge = 0, maxUnavailable = 1 } = updateStrategy?.rollingUpdate ?? {};
   if (resolve(maxSurge, nodes, Math.ceil) > 0) return 0;
   return Math.max(1, resolve(maxUnavailable, nodes, Math.ceil));
+}
+
+// How many pods a rollout may create beyond the replicas (D5), rounded up: 25 % of a Deployment by default, none of a DaemonSet.
+// StatefulSets and evictions remove the old pod first.
+
+function surgeOfDeployment({ strategy }: Deployment["spec"], replicas: number): number {
+  return strategy?.type === "Recreate" ? 0 : resolve(strategy?.rollingUpdate?.maxSurge ?? "25%", replicas, Math.ceil);
+}
+
+function surgeOfDaemonSet({ updateStrategy }: DaemonSet["spec"], nodes: number): number {
+  return updateStrategy?.type === "OnDelete" ? 0 : resolve(updateStrategy?.rollingUpdate?.maxSurge ?? 0, nodes, Math.ceil);
 }
 
 /** A malformed bound counts as all pods, which is the safe assumption. */

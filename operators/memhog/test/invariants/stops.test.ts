@@ -7,7 +7,7 @@ import type { AppMemory } from "../../src/api/app-memory.ts";
 import { AppMonitor } from "../../src/api/app-monitor.ts";
 import { effectsOf } from "./effects.fixture.ts";
 import { type HogOptions, hogDeployment, sizeOf } from "./hogs.fixture.ts";
-import { census } from "./pod-history.fixture.ts";
+import { census, isReady } from "./pod-history.fixture.ts";
 import { home, minutes, type World, world } from "./world.fixture.ts";
 
 const sizes = async (w: World) => (await w.pods()).map(sizeOf);
@@ -292,5 +292,25 @@ describe("D5: LimitRanges and ResourceQuotas are checked before a raise is attem
     expect(actions?.map(({ changes, outcome }) => [changes[0]?.cappedBy, outcome])).toEqual([[by, "Applied"]]);
     await w.pass(minutes(3));
     expect(voice.writes.filter(({ status = 0 }) => status >= 400 && status !== 409)).toEqual([]);
+  });
+
+  it.each([
+    { name: "leaves room for some: all get as much as fits", limit: "4Gi", size: "369Mi/554Mi", reason: "BelowThreshold" },
+    { name: "leaves room for one: nothing is redeployed", limit: "2688Mi", size: "256Mi/384Mi", reason: "CapReached" },
+  ])("D5: a rollout of six replicas under a quota that $name, and six stay Ready", async ({ limit, size, reason }) => {
+    await using w = await world();
+    await quota(limit)(w);
+    await w.pass(1_000);
+    await w.monitor({ strategy: "Redeploy", cooldownSeconds: 0 });
+    await w.deployment("web", { replicas: 6 });
+    await w.pass(minutes(2)); // the quota controller slows down the creation of the pods
+    const counted = census(w);
+    w.start();
+    await w.pass(minutes(10));
+    expect(await sizes(w)).toEqual(Array(6).fill(size));
+    expect((await w.memory("deployment-web"))?.status).toMatchObject({ reason });
+    // maxUnavailable is 25 % of 6, which is 1.
+    expect(counted.leastReady).toBeGreaterThanOrEqual(5);
+    expect((await w.pods()).filter(isReady)).toHaveLength(6);
   });
 });
