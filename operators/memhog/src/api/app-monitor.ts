@@ -95,6 +95,7 @@ export const AppMonitor = defineResource({
         SuspectedLeak: "An app was raised too often; memhog stopped raising it.",
         RaisesIneffective: "An app kept being OOM-killed after several raises; memhog stopped raising it.",
         Contested: "Another client keeps reverting the memory of an app; memhog stopped raising it.",
+        RolloutUndone: "A rollout by memhog made no progress and was undone; memhog tries it again later.",
         CapReached: "An app needs more memory than a cap allows.",
         ManagedByAutoscaler: "Another autoscaler manages the memory of an app.",
         Refused: "The API server rejected a change.",

@@ -276,7 +276,15 @@ function noSamplesText({ unseen, pods }: ObservedMonitor): string {
 }
 
 /** Most urgent first. */
-const troubles = ["SuspectedLeak", "RaisesIneffective", "Contested", "CapReached", "ManagedByAutoscaler", "Refused"] as const;
+const troubles = [
+  "SuspectedLeak",
+  "RaisesIneffective",
+  "Contested",
+  "RolloutUndone",
+  "CapReached",
+  "ManagedByAutoscaler",
+  "Refused",
+] as const;
 
 function degradation(seen: ObservedMonitor) {
   const { apps, unseen, unseenBefore } = seen;

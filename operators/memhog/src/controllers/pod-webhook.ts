@@ -109,7 +109,7 @@ function contextOf({ signal }: Admission, { cached, client, environment }: Reade
 /** A pod that does not run has no samples, and none are needed for what its app has learned. */
 const noSamples: Omit<ObserveDeps, "nodes"> = {
   memory: { samplesOf: () => ({ samples: [], bad: 0 }), metrics: () => ({ available: true, freshForMs: 0 }) },
-  raises: { ago: () => new Map() },
+  raises: { ago: () => new Map(), since: () => 0 },
 };
 
 function startingPod(pod: Pod, kept: KeptPod, { cached, nodes }: { cached: CacheReader; nodes: boolean }): ObservedPod {

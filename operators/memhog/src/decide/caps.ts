@@ -19,6 +19,7 @@
 // maxLimitRequestRatio is not a number of bytes; grantOf() applies it.
 import { type Bytes, bytes, floorToMiB, larger, MiB, smaller } from "../model/bytes.ts";
 import {
+  containerOf,
   live,
   type ObservedApp,
   type ObservedContainer,
@@ -26,6 +27,7 @@ import {
   type ObservedNode,
   type ObservedPod,
   type ObservedQuota,
+  podOf,
   resizesInPlace,
 } from "../model/observed-app.ts";
 import type { Cap, Memory } from "../model/plan.ts";
@@ -169,21 +171,35 @@ function othersOfNewPod({ seen, container, reserved }: Candidate, pods: readonly
 
 const asTarget = ({ container: name, to }: Reservation) => ({ name, ...to });
 
-function quotaOfRedeployment(quota: ObservedQuota, { seen, container }: Candidate, redeployment: Redeployment): readonly Cap[] {
+function quotaOfRedeployment(quota: ObservedQuota, candidate: Candidate, redeployment: Redeployment): readonly Cap[] {
+  const { seen, pod, container } = candidate;
   const name = `ResourceQuota/${quota.name}`;
   const field = quota.of === "limits" ? "limit" : "request";
   const has = container[field];
   if (has === undefined) return [];
   const { replicas, surge, pods, others } = redeployment;
-  // Pods without the annotation are observed without containers.
+  // Pods without the annotation are observed without containers. Of a pod that is larger, because it was raised in place, only as much
+  // is counted as this one has: what it has beyond that may be needed again.
+  const own = total(pod.containers, field);
   const sizes = pods.map(({ containers }) =>
-    total(containers.length > 0 ? containers : (seen.template?.containers ?? []), field),
+    Math.min(own, total(containers.length > 0 ? containers : (seen.template?.containers ?? []), field)),
   );
   const stillThere = sizes.toSorted((a, b) => b - a).slice(0, surge);
-  const left = quota.hard - quota.used + add(sizes) - add(stillThere);
+  const left = quota.hard - quota.used - sum(reservedBesides(candidate), field) + add(sizes) - add(stillThere);
   const most = left / replicas - total(others, field);
   // Not even a pod with the present request can be created, so the limit cannot be raised either.
   return field === "request" && most < has ? [cap(name, "limit", 0), cap(name, field, most)] : [cap(name, field, most)];
+}
+
+/** Reservations that are not part of this redeployment: a rollout replaces all pods that are not resized, a copy only its original. */
+function reservedBesides(candidate: Candidate): readonly Reservation[] {
+  const { seen, pod: own } = candidate;
+  return reservedForOthers(candidate).filter(({ uid, container: name }) => {
+    if (seen.app.kind === "Pod") return uid !== own.uid;
+    const pod = podOf(seen, uid);
+    const container = pod && containerOf(pod, name);
+    return pod !== undefined && container !== undefined && resizesInPlace(seen, pod, container);
+  });
 }
 
 /** New pods are admitted as a whole: a container that is too large prevents the raise of another one. */

@@ -18,7 +18,7 @@ import { type Hold, hold } from "./facts.ts";
 import { intend } from "./intents.ts";
 import type { Postponed } from "./methods.ts";
 import { isInfeasible, isRefused, policyInCharge, waitText } from "./progress.ts";
-import { copyAge, copyPatienceMs } from "./redeploy.ts";
+import { copyAge, copyPatienceMs, isRollingBack, rolloutDeadlines } from "./redeploy.ts";
 import { countAnswered, countKills, forgetGone, progressOf, settle, storeStops } from "./settle.ts";
 import { verdictsOn } from "./verdict.ts";
 
@@ -128,7 +128,8 @@ function requeueDelayMs(
     const copy = intent.method === "CopyPod" ? copyFor(seen, intent) : undefined;
     return copy === undefined || copy.ready || copy.deleting ? [] : [copyPatienceMs - copyAge(seen, intent, copy)];
   });
-  const ahead = [...cooldowns, ...brakes, ...copies].filter((ms) => ms > 0);
+  const rollouts = record.intents.flatMap((intent) => rolloutDeadlines(seen, intent));
+  const ahead = [...cooldowns, ...brakes, ...copies, ...rollouts].filter((ms) => ms > 0);
   return ahead.length === 0 ? undefined : Math.min(...ahead);
 }
 
@@ -140,7 +141,7 @@ const order: readonly (readonly [Phase, readonly Reason[]])[] = [
   ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesIneffective", "SuspectedLeak"]],
   ["Waiting", ["OutOfMemoryAtCap"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
-  ["Waiting", ["CircuitOpen", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
+  ["Waiting", ["CircuitOpen", "RolloutUndone", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
   ["Waiting", ["InPlaceImpossible", "OwnerNotEditable"]],
   [
     "Waiting",
@@ -218,6 +219,7 @@ function ofIntent(seen: ObservedApp, intent: Intent, foremost: Verdict | undefin
 function stateOf(intent: Intent, foremost: Verdict | undefined): Pick<Summary, "phase" | "reason"> {
   if (isRefused(intent)) return { phase: "Waiting", reason: "Refused" };
   if (isInfeasible(intent)) return { phase: "Waiting", reason: heldFor(foremost) };
+  if (isRollingBack(intent)) return { phase: "Waiting", reason: "RolloutUndone" };
   if (intent.method === "CopyPod" || intent.waiting === undefined) return { phase: "Raising", reason: intent.reason };
   return { phase: "Waiting", reason: intent.method === "Template" ? "RolloutInProgress" : "ResizeDeferred" };
 }

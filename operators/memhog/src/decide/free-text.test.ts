@@ -93,7 +93,7 @@ it("the worlds are rich enough: every command is given in some of them", () => {
   for (let seed = 0; seed < 3_000; seed += 1) {
     for (const command of decide(randomWorld(seededRandom(seed))).commands) given.add(command.do);
   }
-  expect([...given].sort()).toEqual(["createCopy", "deletePod", "evict", "patchTemplate", "resize"]);
+  expect([...given].sort()).toEqual(["createCopy", "deletePod", "evict", "patchTemplate", "resize", "restoreTemplate"]);
 });
 
 function inOtherWords(seen: ObservedApp, text: string): ObservedApp {

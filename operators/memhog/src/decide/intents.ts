@@ -7,7 +7,7 @@ import type { RaiseReason } from "../model/reasons.ts";
 import { type Hold, hold } from "./facts.ts";
 import { methodFor, type Postponed, postponedBy, streak } from "./methods.ts";
 import { ended, goingOn, isFrozen, isInfeasible, neverFits } from "./progress.ts";
-import { copyName, templateChanges } from "./redeploy.ts";
+import { copyName, isRollingBack, templateChanges } from "./redeploy.ts";
 import { end, progressOf, withGiven } from "./settle.ts";
 
 interface Intended {
@@ -67,7 +67,7 @@ function begin(seen: ObservedApp, sum: Intended, raises: readonly PodRaise[], me
   if (postponed !== undefined) return holdAll(postponed);
   const progress = progressOf(seen, intentFor(seen, cleared.record, { method, pod: first.pod, changes, reason: first.reason }));
   // It would end before it begins: the template already has it, and its rollout is stuck.
-  if (!progress.open) return holdAll({ hold: rollingOut });
+  if (!progress.open || isRollingBack(progress.intent)) return holdAll({ hold: rollingOut });
   const record = withGiven(cleared.record, progress.given ?? []);
   return { ...cleared, record: { ...record, intents: [...record.intents, progress.intent] } };
 }

@@ -9,11 +9,12 @@ import {
   anObservedPod,
   aPolicy,
   aRecord,
+  asBarePod,
   elsewhere,
   hungry,
   now,
 } from "../model/observed-app.fixture.ts";
-import type { ObservedApp, ObservedContainer, ObservedPod } from "../model/observed-app.ts";
+import type { ObservedApp, ObservedContainer, ObservedPod, Policy } from "../model/observed-app.ts";
 import type { Action, Intent } from "../model/plan.ts";
 import { decide } from "./decide.ts";
 import { runToEnd } from "./world.fixture.ts";
@@ -128,10 +129,10 @@ describe("Auto leaves templates alone where pods can be resized", () => {
 });
 
 describe("D3: the circuit breaker", () => {
-  const failed: Partial<Action> = { method: "Template", outcome: "NotReady", pod: { name: "x", uid: "x" } };
+  const failed: Partial<Action> = { method: "CopyPod", outcome: "NotReady", pod: { name: "x", uid: "x" } };
   const actions = (...ago: readonly number[]) => ago.map((ms) => anAction({ ...failed, atMs: now - ms }));
   const seen = (list: readonly Action[]) =>
-    anApp({ pods: pods(1), policies: [aPolicy({ strategy: "Redeploy" })], record: aRecord({ actions: list }) });
+    asBarePod(anApp({ pods: pods(1), policies: [aPolicy({ strategy: "Redeploy" })], record: aRecord({ actions: list }) }));
 
   it.each([
     { name: "opens after two redeployments that did not become Ready", list: actions(900_000, 60_000), reason: "CircuitOpen" },
@@ -139,12 +140,37 @@ describe("D3: the circuit breaker", () => {
     { name: "closes after ten minutes", list: actions(900_000, 600_000), reason: "ThresholdCrossed" },
     {
       name: "does not open where one in between went well",
-      list: [...actions(900_000), anAction({ method: "Template", atMs: now - 500_000 }), ...actions(60_000)],
+      list: [...actions(900_000), anAction({ method: "CopyPod", atMs: now - 500_000 }), ...actions(60_000)],
       reason: "ThresholdCrossed",
     },
   ])("$name", ({ list, reason }) => expect(reasons(seen(list))).toEqual([reason]));
 
   it("says when it closes", () => expect(decide(seen(actions(900_000, 60_000))).requeueAfterMs).toBe(540_000));
+});
+
+describe("D6: after a rollout that was undone", () => {
+  const failed: Partial<Action> = { method: "Template", outcome: "NotReady", pod: { name: "x", uid: "x" } };
+  const undone = (...minutes: readonly number[]) => minutes.map((ago) => anAction({ ...failed, atMs: now - ago * 60_000 }));
+  const seen = (actions: readonly Action[], policy: Partial<Policy> = {}) =>
+    anApp({ pods: pods(1), policies: [aPolicy({ strategy: "Redeploy", ...policy })], record: aRecord({ actions }) });
+
+  it.each([
+    { name: "the same is not tried again for half an hour", world: seen(undone(29)), reason: "RolloutUndone" },
+    { name: "then it is", world: seen(undone(30)), reason: "ThresholdCrossed" },
+    { name: "after two it takes an hour", world: seen(undone(120, 59)), reason: "RolloutUndone" },
+    {
+      name: "at most a day",
+      world: seen(undone(...Array.from({ length: 20 }, (_, i) => 1_440 * (20 - i)))),
+      reason: "ThresholdCrossed",
+    },
+    {
+      name: "one that succeeded in between starts again",
+      world: seen([...undone(90), anAction({ method: "Template", atMs: now - 80 * 60_000 }), ...undone(30)]),
+      reason: "ThresholdCrossed",
+    },
+    { name: "another size may be tried at once", world: seen(undone(1), { maxMemory: mib(500) }), reason: "ThresholdCrossed" },
+    { name: "M5: a clock that was set back does not make it sooner", world: seen(undone(-60)), reason: "RolloutUndone" },
+  ])("$name", ({ world, reason }) => expect(reasons(world)).toEqual([reason]));
 });
 
 describe("D5: after a refusal", () => {

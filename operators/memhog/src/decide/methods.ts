@@ -97,6 +97,8 @@ function redeploy(seen: ObservedApp, pod: ObservedPod, obstacle: string): Method
 
 function byTemplate(seen: ObservedApp, obstacle: string): MethodChoice {
   if (seen.template === undefined) return no("OwnerNotEditable", "its owner was not found");
+  // What memhog adds to a rollout that a person holds back reaches nobody, and cannot be told from their own changes.
+  if (seen.template.held !== undefined) return no("RolloutInProgress", seen.template.held);
   if (!causesDowntime(seen)) return { method: "Template" };
   return no("WouldCauseDowntime", `${obstacle}, and ${toAvoidDowntime(seen)}`);
 }
@@ -109,6 +111,8 @@ const slotMs = minutes(2);
 const circuitMs = minutes(10);
 const firstPatienceMs = minutes(5);
 const longestPatienceMs = minutes(60);
+const firstRolloutPatienceMs = minutes(30);
+const longestRolloutPatienceMs = minutes(24 * 60);
 
 export interface Step {
   readonly method: Method;
@@ -125,7 +129,11 @@ export interface Postponed {
 /** The most important reason first. */
 export function postponedBy(seen: ObservedApp, record: AppRecord, step: Step): Postponed | undefined {
   return (
-    afterRefusal(seen, record, step) ?? afterBadCopy(seen, record, step) ?? circuit(seen, record) ?? busy(seen, record, step)
+    afterRefusal(seen, record, step) ??
+    afterBadCopy(seen, record, step) ??
+    afterUndoneRollout(seen, record, step) ??
+    circuit(seen, record) ??
+    busy(seen, record, step)
   );
 }
 
@@ -143,6 +151,16 @@ function afterBadCopy(seen: ObservedApp, record: AppRecord, { pod, method }: Ste
   const last = streak(record, (action) => action.pod.uid === pod.uid && action.method === method, "NotReady");
   const newest = last[0];
   return newest && during(seen, newest, last.length, hold("ReplacementNotReady", newest.message ?? "the copy was not Ready"));
+}
+
+/** A rollout that was stuck took Ready pods away for minutes, so the same one is tried again much later (D6). */
+function afterUndoneRollout(seen: ObservedApp, record: AppRecord, { method, changes }: Step): Postponed | undefined {
+  if (method !== "Template") return undefined;
+  const last = streak(record, (action) => action.method === method, "NotReady");
+  const newest = last[0];
+  if (newest === undefined || !sameTarget(newest.changes, changes)) return undefined;
+  const forMs = Math.min(firstRolloutPatienceMs * 2 ** (last.length - 1), longestRolloutPatienceMs) - since(seen, newest.atMs);
+  return forMs > 0 ? { hold: hold("RolloutUndone", newest.message ?? "the rollout made no progress"), forMs } : undefined;
 }
 
 /** The last two redeployments did not become Ready. */

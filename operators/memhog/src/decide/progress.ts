@@ -88,8 +88,11 @@ export function policyInCharge(seen: ObservedApp): Policy | undefined {
 }
 
 /** memhog must not act on this intent. */
-export function isFrozen(seen: ObservedApp, intent: Intent): boolean {
-  if (policyInCharge(seen) === undefined) return true;
+export const isFrozen = (seen: ObservedApp, intent: Intent): boolean =>
+  policyInCharge(seen) === undefined || isExempt(seen, intent);
+
+/** A pod that it concerns is not monitored. */
+export function isExempt(seen: ObservedApp, intent: Intent): boolean {
   const concerned = intent.method === "Template" ? [newest(seen.pods)] : [podOf(seen, intent.pod.uid), copyFor(seen, intent)];
   return concerned.some((pod) => pod?.monitored === false);
 }

@@ -143,8 +143,11 @@ export function templateProgress(seen: ObservedApp, intent: Intent): Progress {
   const changes = intent.changes.filter((change) => template.containers.some(({ name }) => name === change.container));
   if (changes.length === 0) return ended(intent, "Abandoned", "its containers are no longer in the template");
   if (isRefused(intent)) return endedRefused(intent);
+  if (isRollingBack(intent)) return rollingBack(seen, template, { ...intent, changes });
   const missing = changes.filter((change) => !asksFor(template, change));
-  if (missing.length === 0) return { ...rollout(seen, template, intent), given: limitsOf(template.uid, changes) };
+  if (missing.length === 0) return { given: limitsOf(template.uid, changes), ...rollout(seen, template, intent) };
+  if (missing.some((change) => wasGiven(seen, template, change)))
+    return ended(intent, "Abandoned", "somebody edited the template");
   // No pod was Ready when it was decided, but one is now (D2).
   if (causesDowntime(seen)) return ended(intent, "Abandoned", toAvoidDowntime(seen));
   if (since(seen, intent.atMs) >= takenUpWithinMs) return endedWithoutEffect(intent);
@@ -158,15 +161,20 @@ function asksFor(template: ObservedTemplate, change: Change): boolean {
   return (container?.limit ?? 0) >= change.to.limit && (container?.request ?? 0) >= (change.to.request ?? 0);
 }
 
+/** The template had it before. A lower limit also counts as a revert (settle.ts). */
+const wasGiven = ({ record }: ObservedApp, { uid }: ObservedTemplate, { container, to }: Change): boolean =>
+  record.given.some((given) => given.uid === uid && given.container === container && given.limit === to.limit);
+
 function patch(intent: Intent, template: ObservedTemplate, changes: readonly Change[]): Command {
   return { do: "patchTemplate", intent, resourceVersion: template.resourceVersion, changes };
 }
 
 function rollout(seen: ObservedApp, template: ObservedTemplate, intent: Intent): Progress {
   if (seen.app.kind === "CronJob") return ended(intent, "Applied", "the next run starts with it");
-  if (template.stalled !== undefined) return ended(intent, "NotReady", `the rollout makes no progress: ${template.stalled}`);
-  if (!template.replacesPods) return oneByOne(seen, template, intent);
-  return template.rolledOut ? ended(intent, "Applied", "rolled out") : waiting(intent, "RolloutInProgress");
+  if (template.replacesPods && template.rolledOut) return ended(intent, "Applied", "rolled out");
+  const why = whyStuck(seen, template, intent);
+  if (why !== undefined) return undoing(seen, template, intent, why);
+  return template.replacesPods ? waiting(intent, "RolloutInProgress") : oneByOne(seen, template, intent);
 }
 
 function oneByOne(seen: ObservedApp, template: ObservedTemplate, intent: Intent): Progress {
@@ -175,7 +183,7 @@ function oneByOne(seen: ObservedApp, template: ObservedTemplate, intent: Intent)
   const replaced = pods.filter((pod) => !old.includes(pod));
   const unready = replaced.filter((pod) => !pod.ready);
   if (unready.some((pod) => sinceMade(seen, intent, pod) >= replacementPatienceMs)) {
-    return ended(intent, "NotReady", "a pod of the new size does not become Ready");
+    return undoing(seen, template, intent, "a pod of the new size does not become Ready");
   }
   const settling = unready.length > 0 || pods.length < template.replicas || seen.pods.some((pod) => pod.deleting);
   if (settling) return waiting(intent, "PodsNotReady");
@@ -205,6 +213,83 @@ function evict(pod: ObservedPod, intent: Intent): Progress {
 const tooSmall = (pod: ObservedPod, changes: readonly Change[]): boolean =>
   changes.some((change) => (containerOf(pod, change.container)?.limit ?? change.to.limit) < change.to.limit);
 
+// A rollout that is stuck is undone (D6): new pods exceed a quota, fit on no node, crash, or never become Ready. The old pods that it
+// removed are missing until then.
+//
+//   the controller says so (ProgressDeadlineExceeded)                                   at once
+//   pods cannot be created, or are missing, and nothing changes for                     2 minutes
+//   no new pod is created, and none becomes Ready, for     progressDeadlineSeconds; 10 minutes by default
+//
+// The times are measured by the monotonic clock of this process: a wall clock that steps must not undo a healthy rollout (M5). After a
+// restart they start again. While pods terminate, or a person holds the rollout back, nothing is undone.
+//
+// First the intent is stored as RollingBack, with what the template was given before, so that its restoration is not taken for a revert
+// by another client. Then the memory in the template is set back, unless a person changed it meanwhile. A StatefulSet keeps a broken pod
+// even then, and a ReplicaSet keeps every pod, so memhog evicts those of the new size that are not Ready.
+
+const refusedPatienceMs = minutes(2);
+
+export const isRollingBack = ({ waiting: why }: Intent): boolean => why?.reason === "RollingBack";
+
+function whyStuck(seen: ObservedApp, template: ObservedTemplate, intent: Intent): string | undefined {
+  if (template.held !== undefined) return undefined;
+  if (template.stalled !== undefined) return template.stalled;
+  if (seen.pods.some((pod) => pod.deleting)) return undefined;
+  const unchangedMs = seen.rolloutUnchangedMs.get(intent.id) ?? 0;
+  if (unchangedMs >= refusedPatienceMs && lacksPods(seen, template)) return template.failing ?? "pods are missing";
+  const isLate = template.replacesPods && unchangedMs >= template.deadlineMs;
+  return isLate ? `no pod became Ready for ${Math.round(template.deadlineMs / 60_000)} minutes` : undefined;
+}
+
+const lacksPods = ({ pods }: ObservedApp, { failing, replicas }: ObservedTemplate): boolean =>
+  failing !== undefined || pods.filter(live).length < replicas;
+
+/** Identifies how far a rollout has come. observe/ measures how long it stays the same. */
+export function rolloutStage({ pods, template }: Pick<ObservedApp, "pods" | "template">, { id, changes }: Intent): string {
+  const isPatched = template !== undefined && changes.every((change) => asksFor(template, change));
+  const replaced = pods.filter((pod) => live(pod) && !tooSmall(pod, changes));
+  return `${id} ${isPatched} ${replaced.length} ${replaced.filter(({ ready }) => ready).length}`;
+}
+
+/** Milliseconds until a rollout counts as stuck, if nothing changes. */
+export function rolloutDeadlines({ template, rolloutUnchangedMs }: ObservedApp, intent: Intent): readonly number[] {
+  const unchangedMs = rolloutUnchangedMs.get(intent.id);
+  if (template === undefined || unchangedMs === undefined || isRollingBack(intent)) return [];
+  return [refusedPatienceMs - unchangedMs, template.deadlineMs - unchangedMs];
+}
+
+function undoing(seen: ObservedApp, template: ObservedTemplate, intent: Intent, why: string): Progress {
+  // With Recreate, undoing would remove the pods that became Ready after all (D2).
+  if (causesDowntime(seen)) return ended(intent, "NotReady", `${why}; it is not undone, because some pods are Ready`);
+  return rollingBack(seen, template, { ...intent, waiting: { reason: "RollingBack", message: why.slice(0, 1024) } });
+}
+
+function rollingBack(seen: ObservedApp, template: ObservedTemplate, intent: Intent): Progress {
+  const given = intent.changes.map(({ container, from }) => ({ uid: template.uid, container, limit: from.limit }));
+  const changes = intent.changes.filter((change) => isOurs(template, change));
+  const { resourceVersion } = template;
+  if (changes.length > 0)
+    return { intent, open: true, given, command: { do: "restoreTemplate", intent, resourceVersion, changes } };
+  const broken = brokenPod(seen, template, intent);
+  if (broken !== undefined) {
+    const { name, uid } = broken;
+    return { intent, open: true, given, command: { do: "evict", intent, name, uid, resourceVersion: broken.resourceVersion } };
+  }
+  const why = intent.waiting?.message ?? "it made no progress";
+  return { ...ended(intent, "NotReady", `the rollout was undone: ${why}`), given };
+}
+
+/** The template still has exactly what memhog wrote. */
+function isOurs(template: ObservedTemplate, { container, to }: Change): boolean {
+  const has = template.containers.find(({ name }) => name === container);
+  return has?.limit === to.limit && (to.request === undefined || has.request === to.request);
+}
+
+function brokenPod({ app, pods }: ObservedApp, { replacesPods }: ObservedTemplate, { changes }: Intent): ObservedPod | undefined {
+  if (replacesPods && app.kind !== "StatefulSet") return undefined;
+  return pods.find((pod) => live(pod) && !pod.ready && pod.monitored && !tooSmall(pod, changes));
+}
+
 // The changes of a template that give every raised pod enough: the maximum per container, and never less than it has.
 
 /** Empty if the template already has everything and its controller replaces the pods. */
@@ -222,9 +307,12 @@ export function templateChanges(seen: ObservedApp, raises: readonly PodRaise[]):
       all.filter(({ container }) => container === name),
     ),
   );
-  const done = changes.every((change) => asksFor(template, change));
+  // A smaller request in the template is its owner's choice: the limit is what the pods lack.
+  const done = changes.every(({ container, to }) => (limitIn(template, container) ?? 0) >= to.limit);
   return done && (template.replacesPods || seen.app.kind === "CronJob") ? [] : changes;
 }
+
+const limitIn = ({ containers }: ObservedTemplate, container: string) => containers.find(({ name }) => name === container)?.limit;
 
 function merged(template: ObservedTemplate, container: string, changes: readonly Change[]): Change {
   const has = template.containers.find(({ name }) => name === container);

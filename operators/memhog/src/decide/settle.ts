@@ -21,8 +21,8 @@ import { isInForce, stopOn } from "./facts.ts";
 import { inPlaceProgress } from "./in-place.ts";
 import { methodFor } from "./methods.ts";
 import { whatForbids } from "./need.ts";
-import { ended, isFrozen, isInfeasible, neverFits, type Progress, policyInCharge } from "./progress.ts";
-import { copyProgress, templateProgress } from "./redeploy.ts";
+import { ended, isExempt, isFrozen, isInfeasible, neverFits, type Progress, policyInCharge } from "./progress.ts";
+import { copyProgress, isRollingBack, templateProgress } from "./redeploy.ts";
 
 interface Settlement {
   readonly record: AppRecord;
@@ -86,6 +86,9 @@ const byMethod: Readonly<Record<Method, (seen: ObservedApp, intent: Intent) => P
 export function progressOf(seen: ObservedApp, intent: Intent): Progress {
   const progress = byMethod[intent.method](seen, intent);
   const over = progress.outcome === "Abandoned" || progress.outcome === "Refused";
+  if (isExempt(seen, intent)) return over ? progress : { intent, open: true };
+  // A rollout that memhog began and that is stuck is undone even if nobody asks for raises any more (D6).
+  if (progress.command?.do === "restoreTemplate" || isRollingBack(intent)) return progress;
   if (isFrozen(seen, intent)) return over ? progress : { intent, open: true };
   const policy = policyInCharge(seen);
   const strategy = policy?.strategy;
@@ -171,7 +174,9 @@ const later: ReadonlySet<HoldReason> = new Set<HoldReason>([
   "ResizeInProgress",
   "ResizeDeferred",
   "RolloutInProgress",
+  "RolloutUndone",
   "ReplacementNotReady",
+  "CopyUnsafe",
   "WouldCauseDowntime",
   "CircuitOpen",
   "Refused",

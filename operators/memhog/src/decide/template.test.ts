@@ -87,12 +87,6 @@ describe("an open intent", () => {
       different: { app: { ...anApp().app, kind: "CronJob" as const } },
       outcome: "Applied",
     },
-    { name: "the rollout is stuck: NotReady", different: { template: template({ stalled: "deadline" }) }, outcome: "NotReady" },
-    {
-      name: "a pod of the new size never becomes Ready: NotReady",
-      different: { ...byHand, pods: [pod(1, small), pod(2, big, { ready: false, createdAtMs: now - 300_000 })] },
-      outcome: "NotReady",
-    },
     { name: "the owner is gone: Abandoned", different: { template: undefined }, outcome: "Abandoned" },
     {
       name: "W4: made again under its name: Abandoned",
@@ -102,6 +96,151 @@ describe("an open intent", () => {
   ])("ends: $name", ({ different, outcome }) => {
     const { settled, commands } = decide(world(different));
     expect(settled).toMatchObject([{ outcome }]);
+    expect(commands).toEqual([]);
+  });
+});
+
+describe("D6: a rollout that is stuck", () => {
+  const unchanged = (minutes: number) => ({ rolloutUnchangedMs: new Map([[intent.id, minutes * 60_000]]) });
+  const rolling = { ...intent, waiting: { reason: "RollingBack", message: "quota" } } as const;
+  const undo = ["restoreTemplate"];
+  const crashing = [pod(1, small), pod(2, small), pod(3, big, { ready: false })];
+
+  it.each<{ name: string; different: Partial<ObservedApp>; next: readonly string[] }>([
+    { name: "the controller says so: at once", different: { template: template({ stalled: "late" }) }, next: undo },
+    {
+      name: "pods cannot be created: after two minutes",
+      different: { template: template({ failing: "quota" }), ...unchanged(2) },
+      next: undo,
+    },
+    {
+      name: "pods cannot be created: not before, old pods may still hold the room",
+      different: { template: template({ failing: "quota" }), ...unchanged(1.9) },
+      next: [],
+    },
+    { name: "a pod is missing: after two minutes", different: { pods: [pod(1, small)], ...unchanged(2) }, next: undo },
+    {
+      name: "a pod terminates slowly: nothing",
+      different: { pods: [pod(1, small), pod(2, small, { deleting: true })], ...unchanged(60) },
+      next: [],
+    },
+    { name: "a new pod crashes: after ten minutes", different: { pods: crashing, ...unchanged(10) }, next: undo },
+    { name: "a new pod crashes: not before", different: { pods: crashing, ...unchanged(9.9) }, next: [] },
+    {
+      name: "the owner allows more time",
+      different: { pods: crashing, template: template({ deadlineMs: 1_800_000 }), ...unchanged(29) },
+      next: [],
+    },
+    {
+      name: "M5: a wall clock that is a day ahead undoes nothing",
+      different: { pods: crashing, nowMs: now + 86_400_000, ...unchanged(1) },
+      next: [],
+    },
+    { name: "M5: after a restart of memhog the time starts again", different: { pods: crashing }, next: [] },
+    {
+      name: "a person paused the Deployment: nothing",
+      different: { template: template({ held: "paused", stalled: "late" }), ...unchanged(60) },
+      next: [],
+    },
+    {
+      name: "nobody replaces the pods, and the first new one is never Ready",
+      different: { ...byHand, pods: [pod(1, small), pod(2, big, { ready: false, createdAtMs: now - 300_000 })] },
+      next: undo,
+    },
+    {
+      name: "nobody replaces the pods, and a budget forbids to evict the next: wait for ever",
+      different: { ...byHand, ...unchanged(60) },
+      next: ["evict pod-1"],
+    },
+    {
+      name: "the AppMonitor is gone: undone all the same",
+      different: { template: template({ stalled: "late" }), policies: [] },
+      next: undo,
+    },
+    {
+      name: "the strategy is Recommend now: undone all the same",
+      different: { template: template({ stalled: "late" }), policies: [aPolicy({ strategy: "Recommend" })] },
+      next: undo,
+    },
+    {
+      name: "E4: the AppMonitor is paused: nothing",
+      different: { template: template({ stalled: "late" }), policies: [aPolicy({ paused: true })] },
+      next: [],
+    },
+    {
+      name: "E4: the pods are not monitored any more: nothing",
+      different: { template: template({ stalled: "late" }), pods: crashing.map((one) => ({ ...one, monitored: false })) },
+      next: [],
+    },
+  ])("$name", ({ different, next }) => {
+    const { commands, record } = decide(world(different));
+    expect(commands.map((command) => (command.do === "evict" ? `evict ${command.uid}` : command.do))).toEqual(next);
+    expect(record.intents.some(({ waiting }) => waiting?.reason === "RollingBack")).toBe(next === undo);
+  });
+
+  it("is first stored, with what the template had before, so that nobody is blamed for a revert", () => {
+    const given = [{ uid: "template-uid", container: "memhog", limit: mib(768) }];
+    const stuck = world({ template: template({ stalled: "late" }), record: aRecord({ intents: [intent], given }) });
+    const first = decide(stuck);
+    expect(first.record.given).toEqual([{ uid: "template-uid", container: "memhog", limit: mib(384) }]);
+    expect(first.summary).toMatchObject({ phase: "Waiting", reason: "RolloutUndone" });
+    const restored = template({ containers: [small], rolledOut: true });
+    const second = decide({ ...stuck, record: first.record, template: restored });
+    expect(second.settled).toMatchObject([{ outcome: "NotReady", message: "the rollout was undone: late" }]);
+    expect(second.record).toMatchObject({ reverts: 0, raises: 0, learned: [], intents: [] });
+  });
+
+  it("goes on being undone although it moves again: the record says so (C1)", () => {
+    const { commands } = decide(world({ record: aRecord({ intents: [rolling] }), template: template({ rolledOut: true }) }));
+    expect(commands).toMatchObject([{ do: "restoreTemplate", changes: [{ from: { limit: mib(384) } }] }]);
+  });
+
+  it.each([
+    { name: "the limit", container: { ...big, limit: mib(1_000) } },
+    { name: "the request", container: { ...big, request: mib(300) } },
+  ])("a person's edit wins: $name", ({ container }) => {
+    const seen = world({ record: aRecord({ intents: [rolling] }), template: template({ containers: [container] }) });
+    expect(decide(seen)).toMatchObject({ commands: [], settled: [{ outcome: "NotReady" }] });
+  });
+
+  it("a person's edit wins while it rolls out: a request that was lowered is not raised again", () => {
+    const given = [{ uid: "template-uid", container: "memhog", limit: mib(768) }];
+    const seen = world({
+      record: aRecord({ intents: [intent], given }),
+      template: template({ containers: [{ ...big, request: mib(300) }] }),
+    });
+    expect(decide(seen)).toMatchObject({ commands: [], settled: [{ outcome: "Abandoned" }] });
+  });
+
+  it("D2: is not undone where that would remove the only Ready pods", () => {
+    const recreate = template({ stalled: "late", maxUnavailable: 2 });
+    const pods = [pod(1, big), pod(2, big, { ready: false })];
+    expect(decide(world({ template: recreate, pods }))).toMatchObject({ commands: [], settled: [{ outcome: "NotReady" }] });
+  });
+
+  it.each([
+    { name: "a StatefulSet", ...world({ app: { ...anApp().app, kind: "StatefulSet" } }) },
+    { name: "a ReplicaSet", ...world(byHand) },
+  ])("$name: the broken pod is evicted, since its controller keeps it; the Ready ones stay", ({ name: _, ...seen }) => {
+    const pods = [pod(1, small), pod(2, big), pod(3, big, { ready: false })];
+    const restored = { ...template({ containers: [small] }), replacesPods: seen.template?.replacesPods ?? true };
+    const record = aRecord({ intents: [rolling] });
+    const { commands } = decide({ ...seen, pods, record, template: restored });
+    expect(commands).toMatchObject([{ do: "evict", uid: "pod-3" }]);
+    const next = decide({ ...seen, pods: pods.slice(0, 2), record, template: restored });
+    expect(next).toMatchObject({ commands: [], settled: [{ outcome: "NotReady" }] });
+  });
+
+  it("is looked at again when its time is over", () => {
+    expect(decide(world(unchanged(1.5))).requeueAfterMs).toBe(30_000);
+    expect(decide(world(unchanged(5))).requeueAfterMs).toBe(300_000);
+  });
+
+  it("a Deployment that a person paused is not raised", () => {
+    const paused = template({ containers: [small], held: "the Deployment is paused" });
+    const pods = [anObservedPod({ containers: [anObservedContainer(hungry)] })];
+    const { verdicts, commands } = decide(world({ record: aRecord(), template: paused, pods }));
+    expect(verdicts).toMatchObject([{ decision: { reason: "RolloutInProgress" } }]);
     expect(commands).toEqual([]);
   });
 });

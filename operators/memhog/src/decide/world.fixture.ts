@@ -23,6 +23,12 @@ export function runCommand(world: ObservedApp, command: Command): ObservedApp {
       );
     case "patchTemplate":
       return patched(world, command.changes, command.resourceVersion);
+    case "restoreTemplate":
+      return patched(
+        world,
+        command.changes.map(({ container, from, to }) => ({ container, from: to, to: from })),
+        command.resourceVersion,
+      );
   }
 }
 
@@ -36,6 +42,11 @@ export const happenings = {
   rolledOut: (world: ObservedApp): ObservedApp => rollOut(world),
   deferred: (world: ObservedApp): ObservedApp => onPods(world, (pod) => pending(pod, "deferred")),
   infeasible: (world: ObservedApp): ObservedApp => onPods(world, (pod) => pending(pod, "infeasible")),
+  /** The rollout exceeds its deadline. */
+  stalled: (world: ObservedApp): ObservedApp =>
+    world.template === undefined || world.template.rolledOut
+      ? world
+      : { ...world, template: { ...world.template, stalled: "late" } },
 } as const;
 export type Happening = keyof typeof happenings;
 
@@ -113,10 +124,11 @@ function pending(pod: ObservedPod, state: "deferred" | "infeasible"): ObservedPo
 function patched(world: ObservedApp, changes: readonly Change[], resourceVersion: string): ObservedApp {
   const { template } = world;
   if (template === undefined || template.resourceVersion !== resourceVersion) return world;
+  const { stalled: _, ...rest } = template;
   return {
     ...world,
     template: {
-      ...template,
+      ...rest,
       resourceVersion: String(Number(resourceVersion) + 1),
       rolledOut: false,
       containers: template.containers.map((one) => {
@@ -131,7 +143,8 @@ function rollOut(world: ObservedApp): ObservedApp {
   const { template } = world;
   if (template === undefined || template.rolledOut || !template.replacesPods) return world;
   const pods = world.pods.map((pod) => fromTemplate(pod, template, world.nowMs));
-  return { ...world, pods, template: { ...template, rolledOut: true } };
+  const { stalled: _, ...rest } = template;
+  return { ...world, pods, template: { ...rest, rolledOut: true } };
 }
 
 /** Pods that were evicted come back, in the size of the template. */

@@ -64,7 +64,14 @@ export function randomWorld(random: () => number): ObservedApp {
 function randomTemplate(dice: Dice, pods: readonly ObservedPod[]): ObservedTemplate {
   const size = dice.one([384, 768, 4_096]);
   const containers = [{ name: "memhog", limit: mib(size), request: mib(Math.ceil(size / 1.5)) }];
-  return aTemplate({ containers, replicas: pods.length, replacesPods: dice.chance(0.7), rolledOut: dice.chance(0.5) });
+  return aTemplate({
+    containers,
+    replicas: pods.length,
+    replacesPods: dice.chance(0.7),
+    rolledOut: dice.chance(0.5),
+    surge: dice.one([0, 1, 2]),
+    ...(dice.chance(0.3) && { stalled: "late" }),
+  });
 }
 
 /** What the record says about why something waits, or ended as it did; with words beside it. */

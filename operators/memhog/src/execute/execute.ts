@@ -2,7 +2,7 @@
 // No judgement is added here: a command names what it changes and what the decision was based on, and it is safe to run twice.
 //
 //     pods.ts         resize in place, create the larger copy, delete, evict
-//     templates.ts    patch the pod template of an owner
+//     templates.ts    patch the pod template of an owner, and set it back
 //     resources.ts    from the changes of an intent to the resources of containers
 //     outcome.ts      the live read before each write, and how a command can end
 import { allow, Pod } from "@memhog/runtime";
@@ -11,7 +11,7 @@ import type { AppName } from "../model/observed-app.ts";
 import type { Command, Plan } from "../model/plan.ts";
 import { type CommandOutcome, type Ending, endingOf, type Server } from "./outcome.ts";
 import { createCopy, deletePod, evictPod, resize } from "./pods.ts";
-import { patchTemplate, templatedKinds } from "./templates.ts";
+import { patchTemplate, restoreTemplate, templatedKinds } from "./templates.ts";
 
 interface ExecuteOptions {
   /** Called before each command; a string stops it, for example because an AppMonitor was paused meanwhile (E4). @default never */
@@ -57,6 +57,8 @@ function runCommand(client: Server, app: AppName, command: Command): Promise<End
       return deletePod(client, namespace, command);
     case "patchTemplate":
       return patchTemplate(client, app, command);
+    case "restoreTemplate":
+      return restoreTemplate(client, app, command);
     case "evict":
       return evictPod(client, namespace, command);
   }

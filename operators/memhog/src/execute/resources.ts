@@ -56,6 +56,19 @@ export function takenBack(spec: ContainersOf, changes: readonly Change[]): Grown
   return inLists(of(spec.containers), of(spec.initContainers));
 }
 
+/** What undoes these changes, where the memory is still exactly what they wrote. */
+export function restored(spec: ContainersOf, changes: readonly Change[]): GrownContainers | undefined {
+  const of = (containers: readonly Container[] = []) =>
+    containers.flatMap(({ name, resources = {} }) => {
+      const { from, to } = changes.find(({ container }) => container === name) ?? {};
+      if (from === undefined || to === undefined || memoryOf(resources.limits) !== to.limit) return [];
+      if (to.request !== undefined && memoryOf(resources.requests) !== to.request) return [];
+      const requests = from.request === undefined ? {} : { requests: { memory: quantityText(from.request) } };
+      return [{ name, resources: { limits: { memory: quantityText(from.limit) }, ...requests } }];
+    });
+  return inLists(of(spec.containers), of(spec.initContainers));
+}
+
 function inLists(containers: readonly Grown[], initContainers: readonly Grown[]): GrownContainers | undefined {
   if (containers.length + initContainers.length === 0) return undefined;
   return { ...(containers.length > 0 && { containers }), ...(initContainers.length > 0 && { initContainers }) };

@@ -9,11 +9,28 @@ import { monitorAnnotation, operatorName } from "../api/names.ts";
 import type { AppKind, AppName } from "../model/observed-app.ts";
 import type { Command } from "../model/plan.ts";
 import { alreadySo, changed, done, type Ending, type Server } from "./outcome.ts";
-import { type ContainersOf, type Grown, type GrownContainers, growth, type Part } from "./resources.ts";
+import { type ContainersOf, type Grown, type GrownContainers, growth, type Part, restored } from "./resources.ts";
 
-type PatchTemplate = Extract<Command, { readonly do: "patchTemplate" }>;
+type EditTemplate = Extract<Command, { readonly do: "patchTemplate" | "restoreTemplate" }>;
 
-export async function patchTemplate(server: Server, app: AppName, command: PatchTemplate): Promise<Ending> {
+export function patchTemplate(server: Server, app: AppName, command: EditTemplate): Promise<Ending> {
+  return edit(server, app, command, (spec) => growth(spec, command.changes, ["limits", "requests"]));
+}
+
+/**
+ * Undoes patchTemplate. The fields stay under memhog's name with their previous values: server-side apply would remove a field from the
+ * template if its last manager left it out, and a client that applies the same values does not conflict.
+ */
+export function restoreTemplate(server: Server, app: AppName, command: EditTemplate): Promise<Ending> {
+  return edit(server, app, command, (spec) => restored(spec, command.changes));
+}
+
+async function edit(
+  server: Server,
+  app: AppName,
+  command: EditTemplate,
+  next: (now: ContainersOf) => GrownContainers | undefined,
+): Promise<Ending> {
   const kind = templatedKind(app.kind);
   if (kind === undefined) return { ended: "refused", detail: `the template of a ${app.kind} is never edited` };
   const { namespace, name } = app;
@@ -23,7 +40,7 @@ export async function patchTemplate(server: Server, app: AppName, command: Patch
     return { ended: "gone", detail: `${app.kind} ${name} is gone` };
   if (await isUnwanted(server, namespace, command, template.metadata?.annotations))
     return { ended: "stopped", detail: `${app.kind} ${name} is no longer monitored` };
-  const more = growth(template.spec, command.changes, ["limits", "requests"]);
+  const more = next(template.spec);
   if (more === undefined) return alreadySo(name);
   const { uid, resourceVersion } = owner.metadata;
   if (resourceVersion !== command.resourceVersion) return changed(name);
@@ -31,14 +48,14 @@ export async function patchTemplate(server: Server, app: AppName, command: Patch
   const spec = withOwned(more, template.spec, memoryOwned(owner, path));
   const object = { metadata: { namespace, name, uid, resourceVersion }, ...nested(path, spec) };
   await server.apply<Templated>(kind, object, { fieldManager: operatorName, force: true });
-  return done(`template of ${app.kind} ${name} raised`);
+  return done(`template of ${app.kind} ${name} ${command.do === "patchTemplate" ? "raised" : "set back"}`);
 }
 
 /** The annotation "false" stops memhog, both in the template and on the pod that the raise is for (E4). */
 async function isUnwanted(
   server: Server,
   namespace: string,
-  { intent }: PatchTemplate,
+  { intent }: EditTemplate,
   ofTemplate: Readonly<Record<string, string>> = {},
 ): Promise<boolean> {
   const pod = await server.find(Pod, { namespace, name: intent.pod.name });

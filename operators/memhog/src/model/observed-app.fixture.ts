@@ -34,6 +34,7 @@ export function anApp(different: Partial<ObservedApp> = {}): ObservedApp {
     otherAutoscaler: undefined,
     underWayElsewhere: elsewhere(0),
     raisedAgoMs: new Map(),
+    rolloutUnchangedMs: new Map(),
     ...different,
   };
 }
@@ -55,6 +56,7 @@ export function aTemplate(different: Partial<ObservedTemplate> = {}): ObservedTe
     replacesPods: true,
     maxUnavailable: 0,
     surge: 1,
+    deadlineMs: 600_000,
     ...different,
   };
 }

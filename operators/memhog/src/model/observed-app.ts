@@ -36,6 +36,11 @@ export interface ObservedApp {
    * affected by steps of the wall clock. Empty after a restart.
    */
   readonly raisedAgoMs: ReadonlyMap<string, number>;
+  /**
+   * By the id of a Template intent: how long this process has seen its rollout in the present stage, by the monotonic clock. It starts
+   * again when the process does.
+   */
+  readonly rolloutUnchangedMs: ReadonlyMap<string, number>;
 }
 
 export interface SlotsTaken {
@@ -151,8 +156,14 @@ export interface ObservedTemplate {
   readonly readyReplicas: number;
   /** Every replica is of the newest template and Ready. */
   readonly rolledOut: boolean;
-  /** Why the rollout makes no progress, for people. */
+  /** A person holds rollouts back: a paused Deployment, a partition. For people. */
+  readonly held?: string;
+  /** The controller reports that the rollout exceeded its deadline. For people. */
   readonly stalled?: string;
+  /** The controller cannot create pods, for example because of a quota. For people. */
+  readonly failing?: string;
+  /** How long a rollout may make no progress. */
+  readonly deadlineMs: number;
   /** A controller replaces the pods when the template changes. Otherwise (ReplicaSet, OnDelete) memhog evicts them. */
   readonly replacesPods: boolean;
   /** How many pods a rollout may remove before new ones are Ready. */

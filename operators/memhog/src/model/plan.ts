@@ -107,7 +107,14 @@ export type Command =
       readonly resourceVersion: string;
       readonly changes: readonly Change[];
     }
-  /** Evict one pod of the old size. */
+  /** Set the memory in the pod template back to what it was before these changes, where it is still what memhog wrote. */
+  | {
+      readonly do: "restoreTemplate";
+      readonly intent: Intent;
+      readonly resourceVersion: string;
+      readonly changes: readonly Change[];
+    }
+  /** Evict one pod of the old size, or one of a rollout that was undone. */
   | {
       readonly do: "evict";
       readonly intent: Intent;

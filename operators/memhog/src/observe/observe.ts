@@ -16,6 +16,7 @@ import type { Discovery } from "@memhog/runtime/client";
 import type { Clock } from "@memhog/runtime/concurrency";
 import type { CacheReader } from "@memhog/runtime/controller";
 import { readRecord } from "../api/stored-record.ts";
+import { rolloutStage } from "../decide/redeploy.ts";
 import type {
   AppName,
   ClusterAbilities,
@@ -57,7 +58,7 @@ export interface ObserveContext extends Cached {
 /** The inputs besides the caches. */
 export interface ObserveDeps {
   readonly memory: Pick<MemoryPoller, "samplesOf" | "metrics">;
-  readonly raises: Pick<RaiseTimes, "ago">;
+  readonly raises: Pick<RaiseTimes, "ago" | "since">;
   /** Nodes are watched (see `watches`). If not, the free memory of nodes is unknown and not a cap. */
   readonly nodes: boolean;
   /** Raises that may not be in the cache yet. @default none */
@@ -81,6 +82,8 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
   const pods = kept.map((pod) => observedPod(pod, tools));
   const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
   const record = readRecord(memory, deps.onBroken);
+  const template = templateOf(app, pods, cached);
+  const rollouts = record.intents.filter(({ method }) => method === "Template");
   return {
     app,
     nowMs: ctx.clock.now(),
@@ -88,13 +91,16 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
     outranked: outranked.map(({ metadata }) => metadata.name),
     record,
     pods,
-    template: templateOf(app, pods, cached),
+    template,
     limits: limitsOf(app, cached),
     metrics: deps.memory.metrics(),
     cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
     otherAutoscaler: otherAutoscalerOf(app, kept, cached),
     underWayElsewhere: (deps.inProgress ?? new RaisesInProgress()).elsewhere(ref, cached, ctx.clock.now()),
     raisedAgoMs: deps.raises.ago(everRaised(pods, record)),
+    rolloutUnchangedMs: new Map(
+      rollouts.map((intent) => [intent.id, deps.raises.since(rolloutStage({ pods, template }, intent))] as const),
+    ),
   };
 }
 

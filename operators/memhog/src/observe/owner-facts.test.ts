@@ -17,7 +17,7 @@ describe("owner facts", () => {
         { name: "proxy", limit: mib(2), request: mib(2) },
         { name: "main", limit: mib(3), request: mib(3) },
       ],
-      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true, maxUnavailable: 0, surge: 1 },
+      ...{ replicas: 3, readyReplicas: 3, rolledOut: true, replacesPods: true, maxUnavailable: 0, surge: 1, deadlineMs: 600_000 },
     });
   });
 
@@ -28,21 +28,24 @@ describe("owner facts", () => {
     { name: "if some pods are not Ready", status: { ...done, readyReplicas: 2 } },
   ])("a Deployment is not rolled out $name", ({ status }) => expect(deployment({ status }).rolledOut).toBe(false));
 
+  const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" };
+  const refused = { type: "ReplicaFailure", status: "True", message: "quota" };
   it.each([
+    { name: "exceeded its deadline", given: { status: { ...done, conditions: [late] } }, says: { stalled: "late" } },
+    { name: "cannot create pods", given: { status: { ...done, conditions: [refused] } }, says: { failing: "quota" } },
+    { name: "is paused", given: { spec: { paused: true } }, says: { held: "the Deployment is paused" } },
     {
-      name: "exceeded its progress deadline",
-      given: {
-        status: { conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }] },
-      },
-      why: "late",
+      name: "has conditions of its previous template",
+      given: { metadata: { generation: 2 }, status: { ...done, conditions: [late, refused] } },
+      says: {},
     },
-    {
-      name: "cannot create pods",
-      given: { status: { conditions: [{ type: "ReplicaFailure", status: "True", message: "quota" }] } },
-      why: "quota",
-    },
-    { name: "is paused", given: { spec: { paused: true } }, why: "the Deployment is paused" },
-  ] as const)("a Deployment that $name is stalled", ({ given, why }) => expect(deployment(given).stalled).toBe(why));
+    { name: "has a deadline", given: { spec: { progressDeadlineSeconds: 60 } }, says: { deadlineMs: 60_000 } },
+    { name: "has none", given: { spec: { progressDeadlineSeconds: 2_147_483_647 } }, says: { deadlineMs: 3_600_000 } },
+  ])("D6: a Deployment that $name", ({ given, says }) => {
+    const { held, stalled, failing, deadlineMs } = deployment(given as DeepPartial<Deployment>);
+    const none = { held: undefined, stalled: undefined, failing: undefined, deadlineMs: 600_000 };
+    expect({ held, stalled, failing, deadlineMs }).toEqual({ ...none, ...says });
+  });
 
   it.each<{ name: string; strategy?: NonNullable<Deployment["spec"]["strategy"]>; surge: number }>([
     { name: "by default", surge: 2 },
@@ -53,13 +56,13 @@ describe("owner facts", () => {
     expect(deployment({ spec: { replicas: 6, template, ...(strategy && { strategy }) } }).surge).toBe(surge),
   );
 
-  it("a StatefulSet replaces its pods unless its strategy is OnDelete; a partition stalls it", () => {
+  it("a StatefulSet replaces its pods unless its strategy is OnDelete; a partition holds rollouts back", () => {
     const spec = { replicas: 3, template };
     const set = (updateStrategy: object) =>
       statefulSetFacts(anObject(StatefulSet, { spec: { ...spec, updateStrategy }, status: done }));
     expect(set({})).toMatchObject({ replacesPods: true, rolledOut: true, maxUnavailable: 1 });
     expect(set({ type: "OnDelete" })).toMatchObject({ replacesPods: false });
-    expect(set({ rollingUpdate: { partition: 2 } }).stalled).toContain("below 2");
+    expect(set({ rollingUpdate: { partition: 2 } }).held).toContain("below 2");
   });
 
   it("a DaemonSet has as many replicas as nodes", () => {

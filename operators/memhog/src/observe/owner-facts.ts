@@ -23,7 +23,10 @@ export function deploymentFacts({ metadata, spec, status = {} }: Stored<Deployme
   };
   return facts(spec.template, stage, {
     isSeen: isSeen(metadata.generation, status.observedGeneration),
-    stalled: spec.paused === true ? "the Deployment is paused" : stalledIn(status.conditions),
+    held: spec.paused === true ? "the Deployment is paused" : undefined,
+    stalled: saidBy(status.conditions, "Progressing", "False"),
+    failing: saidBy(status.conditions, "ReplicaFailure", "True"),
+    deadlineMs: Math.min((spec.progressDeadlineSeconds ?? 600) * 1000, longestDeadlineMs),
     replacesPods: true,
     maxUnavailable: maxUnavailableOfDeployment(spec, replicas),
     surge: surgeOfDeployment(spec, replicas),
@@ -43,7 +46,7 @@ export function statefulSetFacts({ metadata, spec, status = {} }: Stored<Statefu
   return facts(spec.template, stage, {
     isSeen: isSeen(metadata.generation, status.observedGeneration),
     // Pods below the partition keep the old template until a user changes the partition.
-    stalled: partition > 0 ? `its partition holds back every pod below ${partition}` : undefined,
+    held: partition > 0 ? `its partition holds back every pod below ${partition}` : undefined,
     replacesPods: spec.updateStrategy?.type !== "OnDelete",
     maxUnavailable: maxUnavailableOfStatefulSet(spec, replicas),
   });
@@ -83,10 +86,19 @@ export function cronJobFacts({ spec }: Stored<CronJob>): TemplateFacts {
   return facts(template, stage, { isSeen: true, replacesPods: true, maxUnavailable: 0 });
 }
 
+/** As the default of a Deployment. Other owners have no deadline of their own. */
+const usualDeadlineMs = 600_000;
+/** Deployments use the largest number for none. */
+const longestDeadlineMs = 3_600_000;
+
 interface Rollout {
   /** The controller has observed the newest template. */
   readonly isSeen: boolean;
+  readonly held?: string | undefined;
   readonly stalled?: string | undefined;
+  readonly failing?: string | undefined;
+  /** @default 10 minutes */
+  readonly deadlineMs?: number;
   readonly replacesPods: boolean;
   readonly maxUnavailable: number;
   /** @default 0 */
@@ -94,7 +106,7 @@ interface Rollout {
 }
 
 function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rollout): TemplateFacts {
-  const { isSeen, stalled, replacesPods, maxUnavailable, surge = 0 } = rollout;
+  const { isSeen, held, stalled, failing, deadlineMs = usualDeadlineMs, replacesPods, maxUnavailable, surge = 0 } = rollout;
   const { replicas, readyReplicas, updated, existing } = stage;
   const rolledOut = isSeen && updated >= replicas && existing === replicas && readyReplicas >= replicas;
   const containers = templateContainers(template);
@@ -106,7 +118,11 @@ function facts(template: PodTemplateSpec | undefined, stage: Stage, rollout: Rol
     replacesPods,
     maxUnavailable,
     surge,
-    ...(stalled !== undefined && { stalled }),
+    deadlineMs,
+    ...(held !== undefined && { held }),
+    // Until the controller has observed the template, its conditions are about the previous one.
+    ...(isSeen && stalled !== undefined && { stalled }),
+    ...(isSeen && failing !== undefined && { failing }),
   };
 }
 
@@ -123,12 +139,13 @@ function templateContainers(template: PodTemplateSpec | undefined): TemplateFact
   }));
 }
 
-function stalledIn(conditions: NonNullable<Deployment["status"]>["conditions"] = []): string | undefined {
-  const late = conditions.find(
-    ({ type, status, reason }) => type === "Progressing" && status === "False" && reason !== "DeploymentPaused",
-  );
-  const failing = conditions.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
-  const found = failing ?? late;
+/** What a Deployment says in a condition, if it has this status. */
+function saidBy(
+  conditions: NonNullable<Deployment["status"]>["conditions"] = [],
+  type: string,
+  status: string,
+): string | undefined {
+  const found = conditions.find((each) => each.type === type && each.status === status);
   return found && (found.message || found.reason || found.type);
 }
 

@@ -152,6 +152,8 @@ export class RaiseTimes {
   readonly #clock: Pick<Clock, "monotonic">;
   /** By pod UID, oldest first. */
   readonly #raises = new Map<string, number>();
+  /** By stage of a rollout, oldest first. */
+  readonly #stages = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -161,9 +163,21 @@ export class RaiseTimes {
   note(uid: string): void {
     this.#raises.delete(uid);
     this.#raises.set(uid, this.#clock.monotonic());
-    for (const [old, at] of this.#raises) {
+    this.#forget(this.#raises);
+  }
+
+  /** Milliseconds since this process first asked about this stage of a rollout. A stage that comes back is not a new one. */
+  since(stage: string): number {
+    this.#forget(this.#stages);
+    const at = this.#stages.get(stage) ?? this.#clock.monotonic();
+    this.#stages.set(stage, at);
+    return this.#clock.monotonic() - at;
+  }
+
+  #forget(times: Map<string, number>): void {
+    for (const [old, at] of times) {
       if (this.#clock.monotonic() - at <= rememberMs) break;
-      this.#raises.delete(old);
+      times.delete(old);
     }
   }
 

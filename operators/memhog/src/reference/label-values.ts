@@ -36,6 +36,7 @@ const commands: Values<Command["do"]> = {
   resize: "`pods/resize`",
   createCopy: "create the larger copy of a bare pod",
   deletePod: "delete the original pod, or an abandoned copy",
+  restoreTemplate: "set the memory in the pod template back after a rollout that was stuck",
   patchTemplate: "apply new memory to a pod template",
   evict: "evict a pod that still has the old memory",
 };

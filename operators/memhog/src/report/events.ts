@@ -66,7 +66,7 @@ function ending(was: Intent | undefined, intent: Intent, outcome: Action["outcom
     case "Refused":
       return [warning("RaiseRefused", what, pod)];
     case "NotReady":
-      return [warning("ReplacementNotReady", what, pod)];
+      return [warning(intent.waiting?.reason === "RollingBack" ? "RolloutUndone" : "ReplacementNotReady", what, pod)];
     case "Abandoned":
       return [normal("RaiseAbandoned", what, pod)];
   }
@@ -178,6 +178,7 @@ export const eventReasons = {
   RaiseAbandoned: "a raise was abandoned because its pod or owner is gone",
   RaiseRecommended: "the strategy is Recommend; the message contains the raise that was not applied",
   ReplacementNotReady: "the replacement of a pod did not become Ready; the pod was kept",
+  RolloutUndone: "a rollout by memhog made no progress; the memory in the pod template was set back to what it was",
   OutOfMemoryKilled: "a container was OOM-killed",
   LeakSuspected: "a pod was raised too often; memhog stopped raising it",
   RaisesIneffective: "a container was OOM-killed repeatedly despite raises; memhog stopped raising it",
