@@ -10,11 +10,13 @@ import {
   loadConfig,
   mutate,
   type OperatorProgram,
+  operator,
   systemEnvironment,
   validate,
 } from "@memhog/runtime";
+import { silentLogger } from "@memhog/runtime/concurrency";
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@memhog/runtime/kinds";
-import { eventually, startOperator } from "@memhog/runtime/testing";
+import { eventually } from "@memhog/runtime/testing";
 import { expect, it } from "vitest";
 import { Gordon } from "./kinds.fixture.ts";
 import { operatorManifests } from "./manifests.ts";
@@ -38,14 +40,16 @@ it.each([
     await cluster.apply(...objects.filter(({ kind }) => kind !== "Kustomization"));
     const config = await loadConfig({ kubeconfig: cluster.kubeconfig });
     const client = createClient({ config, environment: systemEnvironment() });
-    await using _operator = await startOperator({
-      ...program,
-      controllers: program.controllers ?? [],
+    // Not startOperator, whose home is "default": the operator keeps its certificates and its Lease in its own namespace.
+    const ending = new AbortController();
+    const running = operator({
+      ...{ name: program.name, controllers: program.controllers ?? [], webhooks: program.webhooks ?? [], leaderElection: true },
       kubeconfig: await cluster.kubeconfigFor({ serviceAccount: program.name }),
       namespaces: namespaces === "own" ? [namespace] : "all",
       webhookServer: { host: "127.0.0.1", port: 0 },
-      leaderElection: { lease: { namespace, name: program.name } },
-    });
+      ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, log: silentLogger },
+      process: { onStop: () => () => {}, onUnhandledRejection: () => () => {}, exit: () => {} },
+    }).run(ending.signal);
     const bundles = async () => {
       const found = [
         await client.get(ValidatingWebhookConfiguration, { name: program.name }),
@@ -57,6 +61,8 @@ it.each([
     expect(placed.length).toBe(2);
     for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration])
       await client.delete(kind, { name: program.name });
+    ending.abort();
+    await running;
     await client.close();
   },
 );

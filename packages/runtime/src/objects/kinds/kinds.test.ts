@@ -14,8 +14,10 @@ import {
 } from "./core.ts";
 import { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./extension.ts";
 import { type DynamicObject, dynamicKind, groupAndVersion } from "./kind.ts";
+import { Ingress, NetworkPolicy } from "./network.ts";
 import { Pod } from "./pod.ts";
-import { HorizontalPodAutoscaler, PodDisruptionBudget } from "./scaling.ts";
+import { HorizontalPodAutoscaler, PodDisruptionBudget, PriorityClass } from "./scaling.ts";
+import { PersistentVolume, StorageClass, VolumeSnapshot } from "./storage.ts";
 import { CronJob, DaemonSet, Deployment, Job, ReplicaSet, StatefulSet } from "./workloads.ts";
 
 describe("built-in kinds", () => {
@@ -50,6 +52,12 @@ describe("built-in kinds", () => {
     [Lease, "leases coordination.k8s.io/v1 true Lease"],
     [EndpointSlice, "endpointslices discovery.k8s.io/v1 true EndpointSlice"],
     [Event, "events events.k8s.io/v1 true Event"],
+    [Ingress, "ingresses networking.k8s.io/v1 true Ingress"],
+    [NetworkPolicy, "networkpolicies networking.k8s.io/v1 true NetworkPolicy"],
+    [PersistentVolume, "persistentvolumes v1 false PersistentVolume"],
+    [PriorityClass, "priorityclasses scheduling.k8s.io/v1 false PriorityClass"],
+    [StorageClass, "storageclasses storage.k8s.io/v1 false StorageClass"],
+    [VolumeSnapshot, "volumesnapshots snapshot.storage.k8s.io/v1 true VolumeSnapshot"],
     [PodDisruptionBudget, "poddisruptionbudgets policy/v1 true PodDisruptionBudget"],
     [ClusterRoleBinding, "clusterrolebindings rbac.authorization.k8s.io/v1 false ClusterRoleBinding"],
     [ClusterRole, "clusterroles rbac.authorization.k8s.io/v1 false ClusterRole"],

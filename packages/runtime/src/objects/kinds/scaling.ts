@@ -1,6 +1,14 @@
-// HorizontalPodAutoscalers, the scale subresource, PodDisruptionBudgets and evictions.
+// HorizontalPodAutoscalers, the scale subresource, PodDisruptionBudgets, evictions and PriorityClasses.
 import type { Kind, KubernetesObject } from "../object.ts";
-import { type Condition, type IntOrString, type LabelSelector, namespacedKind, type QuantityText, type Time } from "./kind.ts";
+import {
+  type Condition,
+  clusterKind,
+  type IntOrString,
+  type LabelSelector,
+  namespacedKind,
+  type QuantityText,
+  type Time,
+} from "./kind.ts";
 
 /** `autoscaling/v2` `horizontalpodautoscalers`. */
 export interface HorizontalPodAutoscaler extends KubernetesObject {
@@ -106,3 +114,12 @@ export interface Eviction extends KubernetesObject {
     readonly dryRun?: readonly "All"[];
   };
 }
+
+/** `scheduling.k8s.io/v1` `priorityclasses`. */
+export interface PriorityClass extends KubernetesObject {
+  readonly value: number;
+  readonly globalDefault?: boolean;
+  readonly preemptionPolicy?: "PreemptLowerPriority" | "Never";
+  readonly description?: string;
+}
+export const PriorityClass: Kind<PriorityClass> = clusterKind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses");
