@@ -27,13 +27,13 @@ describe("retries", () => {
     expect(journal.calls.length).toBe(4);
   });
 
-  it("never repeats a write that may have been seen", async () => {
+  it("never repeats a write that the server may have received", async () => {
     const { client, journal } = clientAnswering(lost);
     await expect(client.create(ConfigMap, configMap)).rejects.toMatchObject({ code: "TRANSPORT_FAILED", outcome: "unknown" });
     expect(journal.calls.length).toBe(1);
   });
 
-  it("repeats a write that was surely not seen", async () => {
+  it("repeats a write that was certainly not sent", async () => {
     const { client, clock, journal } = clientAnswering((_, call) => (call === 1 ? refused() : {}));
     const created = client.create(ConfigMap, configMap);
     await clock.advance(1000);
@@ -41,7 +41,7 @@ describe("retries", () => {
     expect(journal.calls.length).toBe(2);
   });
 
-  it("comes back when a busy server says, and keeps everybody else away until then", async () => {
+  it("waits for the Retry-After of a busy server, and so do all other calls", async () => {
     const { client, clock, journal } = clientAnswering((_, call) =>
       call === 1 ? { status: 429, headers: { "retry-after": "7" }, body: "" } : {},
     );
@@ -54,7 +54,7 @@ describe("retries", () => {
     expect(Math.min(...journal.calls.slice(1).map(({ at }) => at))).toBeGreaterThanOrEqual(7000);
   });
 
-  it("asks a busy server again that asked for a day: nobody is kept away for that long", async () => {
+  it("caps a Retry-After of a day", async () => {
     const { client, clock } = clientAnswering((_, call) =>
       call === 1 ? { status: 429, headers: { "retry-after": "86400" }, body: "" } : {},
     );
@@ -64,7 +64,7 @@ describe("retries", () => {
     await later;
   });
 
-  it("tells at once that a disruption budget says no, and lets others go on", async () => {
+  it("reports a PodDisruptionBudget rejection at once, and does not delay other calls", async () => {
     const { client, journal } = clientAnswering((request) =>
       request.method === "POST" ? { status: 429, headers: { "retry-after": "10" }, body: "" } : {},
     );
@@ -73,28 +73,28 @@ describe("retries", () => {
     expect(journal.calls.length).toBe(2);
   });
 
-  it("says what is wrong rather than sleep until the deadline", async () => {
+  it("throws the error if the wait would exceed the deadline", async () => {
     const { client } = clientAnswering(() => ({ status: 429, headers: { "retry-after": "60" }, body: "" }));
     await expect(client.get(Pod, web, { timeoutMs: 5000 })).rejects.toBeInstanceOf(errors.TooManyRequestsError);
   });
 });
 
 describe("every call ends", () => {
-  it("after its own time, with the outcome unknown", async () => {
+  it("after its own timeout, with the outcome unknown", async () => {
     const { client, clock } = clientAnswering(never);
     const call = client.create(ConfigMap, configMap, { timeoutMs: 1000 }).catch((error: unknown) => error);
     await clock.advance(1000);
     expect(await call).toMatchObject({ name: "TimeoutError", code: "TRANSPORT_TIMEOUT", outcome: "unknown" });
   });
 
-  it("after thirty seconds if nobody said otherwise", async () => {
+  it("after thirty seconds by default", async () => {
     const { client, clock } = clientAnswering(never);
     const call = client.get(Pod, web).catch((error: unknown) => error);
     await clock.advance(30_000);
     expect(await call).toBeInstanceOf(errors.TimeoutError);
   });
 
-  it("while still waiting for the rate limit, surely not sent", async () => {
+  it("while it waits for the rate limit, certainly not sent", async () => {
     const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 0.01, burst: 1 } });
     await client.get(Pod, web);
     const call = client.create(ConfigMap, configMap).catch((error: unknown) => error);
@@ -112,7 +112,7 @@ describe("every call ends", () => {
     await expect(client.get(Pod, web, { signal: controller.signal })).rejects.toThrow("changed my mind");
   });
 
-  it("and a deadline that passes between attempts tells what they met", async () => {
+  it("and a deadline that passes between attempts reports the last error", async () => {
     const { client, clock } = clientAnswering((_, call) => (call === 1 ? { status: 503, body: "no etcd" } : never()));
     const call = client.get(Pod, web).catch((error: unknown) => error);
     await clock.advance(30_000);
@@ -127,7 +127,7 @@ describe("every call ends", () => {
 });
 
 describe("the rate limit", () => {
-  it("lets a burst through, then so many per second", async () => {
+  it("allows a burst, then a number of calls per second", async () => {
     const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 10, burst: 5 } });
     const calls = Array.from({ length: 15 }, () => client.get(Pod, web));
     await clock.advance(0);
@@ -139,7 +139,7 @@ describe("the rate limit", () => {
     expect(journal.calls.length).toBe(15);
   });
 
-  it("never makes a Lease wait for the rest, nor who asked for priority", async () => {
+  it("never delays Leases or calls with high priority behind others", async () => {
     const { client, clock, journal } = clientAnswering(() => ({}), { rateLimit: { qps: 1, burst: 1 } });
     const crowd = Array.from({ length: 20 }, () => client.get(Pod, web, { timeoutMs: 60_000 }));
     await Promise.all([client.get(Lease, web), client.get(Pod, web, { priority: "high" })]);
@@ -149,7 +149,7 @@ describe("the rate limit", () => {
   });
 });
 
-describe("what the observer hears", () => {
+describe("the observer receives", () => {
   it("every attempt, its status and its time", async () => {
     const heard: CallReport[] = [];
     const { client, clock } = clientAnswering((_, call) => (call === 1 ? { status: 503, body: "" } : {}), {
@@ -181,7 +181,7 @@ const attempt = (method: Attempt["method"], over: Partial<Attempt> = {}): Attemp
 });
 const random = () => 0;
 
-describe("after an answer", () => {
+describe("after a response", () => {
   const after = (a: Attempt, status: number, retryAfterSeconds?: number) =>
     delayAfterAnswer(a, { status, retryAfterSeconds }, random);
 
@@ -204,13 +204,13 @@ describe("after an answer", () => {
     { name: "enough is enough", a: attempt("GET", { number: maxAttempts }), status: 429, again: false },
   ])("$name", ({ a, status, again }) => expect(after(a, status) !== undefined).toBe(again));
 
-  it("waits at least as long as the server asks, and longer each time on its own", () => {
+  it("waits at least as long as Retry-After, and longer on each attempt", () => {
     expect(after(attempt("GET"), 429, 30)).toBe(30_000);
     expect([1, 2, 3].map((number) => after(attempt("GET", { number }), 503))).toEqual([200, 400, 800]);
   });
 });
 
-describe("after no answer", () => {
+describe("without a response", () => {
   const lost = new TransportError("lost", { outcome: "unknown" });
   const refused = new TransportError("refused", { outcome: "not-sent" });
   const late = new TimeoutError("late", { outcome: "unknown" });
@@ -233,7 +233,7 @@ it.each([
   { name: "usual calls", call: usual, lane: "normal", burst: 30, perSecond: 20 },
   { name: "urgent calls", call: urgent, lane: "high", burst: 20, perSecond: 10 },
   { name: "calls about Leases", call: lease, lane: "high", burst: 20, perSecond: 10 },
-])("$name go out $burst at once and $perSecond a second, and who had to wait is told of", async ({ call, ...row }) => {
+])("$name: $burst at once and $perSecond per second, and waits are reported", async ({ call, ...row }) => {
   const environment = manualEnvironment();
   const throttled: object[] = [];
   const lanes = makeLanes({ environment, observer: { throttled: (wait) => throttled.push(wait) } });

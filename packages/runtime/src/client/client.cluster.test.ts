@@ -25,7 +25,7 @@ describe("reading and writing objects", () => {
     expect(await failure(client.get(ConfigMap, ref))).toBeInstanceOf(errors.NotFoundError);
   });
 
-  it("tells the refusals apart", async () => {
+  it("throws a separate error class for each rejection", async () => {
     await using it = await clusterWorld();
     const { client, namespace, ref } = it;
     const created = await client.create(ConfigMap, configMap(namespace, "a"));
@@ -48,7 +48,7 @@ describe("reading and writing objects", () => {
     ).toBeInstanceOf(errors.NotFoundError);
   });
 
-  it("pages through a list, and all pages are one list", async () => {
+  it("reads a list in pages, which together are the whole list", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     const names = Array.from({ length: 7 }, (_, index) => `n${index}`);
@@ -84,7 +84,7 @@ describe("reading and writing objects", () => {
     expect(await client.find(ConfigMap, ref)).toBeDefined();
   });
 
-  it("lets a finalizer keep what was deleted, and says so", async () => {
+  it("reports that a finalizer keeps a deleted object", async () => {
     await using it = await clusterWorld();
     const { client, namespace, ref } = it;
     await client.create(ConfigMap, { metadata: { namespace, name: "a", finalizers: ["example.test/keep"] } });
@@ -99,7 +99,7 @@ describe("reading and writing objects", () => {
   });
 });
 
-describe("kinds that nobody wrote down", () => {
+describe("kinds without a type", () => {
   const Widget = dynamicKind({ group: "client.memhog.test", version: "v1", kind: "Widget", plural: "widgets", namespaced: true });
   const schema = {
     type: "object",
@@ -115,7 +115,7 @@ describe("kinds that nobody wrote down", () => {
     },
   } as const;
 
-  it("are created, watched and written back with every field they came with", async () => {
+  it("are created, watched and updated without losing fields", async () => {
     await using it = await clusterWorld();
     const { client, namespace, ref } = it;
     await client.apply(CustomResourceDefinition, crd as never, { fieldManager: "test" });

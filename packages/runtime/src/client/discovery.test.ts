@@ -21,7 +21,7 @@ describe("discovery", () => {
     documents[path] ? { body: JSON.stringify(documents[path]) } : { status: 404, body: "" };
   const Missing = dynamicKind({ group: "no.such", version: "v1", kind: "Missing", plural: "missings", namespaced: true });
 
-  it("knows kinds, subresources and the version, and asks once for all of it", async () => {
+  it("returns kinds, subresources and the version, and requests each once", async () => {
     const { client, journal } = clientAnswering(serve);
     const { discovery } = client;
     expect(
@@ -38,7 +38,7 @@ describe("discovery", () => {
     expect(journal.calls.map(({ path }) => path)).toEqual(["/api/v1", "/apis/apps/v1", "/version"]);
   });
 
-  it("asks again soon about what was missing, later about what was there, and at once when told to forget", async () => {
+  it("caches missing kinds briefly, known kinds longer, and nothing after it is told to forget", async () => {
     const { client, clock, journal } = clientAnswering(serve);
     const ask = async () => [await client.discovery.serves(Missing), await client.discovery.serves(Pod)];
     const asked = () => journal.calls.length;
@@ -56,7 +56,7 @@ describe("discovery", () => {
     expect(asked()).toBe(7);
   });
 
-  it("does not keep a failure", async () => {
+  it("does not cache a failure", async () => {
     const { client } = clientAnswering((request, call) => (call === 1 ? { status: 403, body: "" } : serve(request)));
     await expect(client.discovery.serves(Pod)).rejects.toBeInstanceOf(errors.ForbiddenError);
     expect(await client.discovery.serves(Pod)).toBe(true);

@@ -24,13 +24,13 @@ describe("the journal", () => {
     expect(journal.writes).toMatchObject([{ method: "PUT", error: expect.stringContaining(fault.kind) }]);
   });
 
-  it("can answer in the server's place", async () => {
+  it("can respond instead of the server", async () => {
     const { client, journal } = clientAnswering(() => ({}));
     journal.fault = () => ({ kind: "answer", status: 409 });
     await expect(client.update(ConfigMap, configMap)).rejects.toBeInstanceOf(errors.ConflictError);
   });
 
-  it("overhears the events of a watch and passes them on untouched", async () => {
+  it("records the events of a watch and passes them on unchanged", async () => {
     const line = (type: string, name: string) =>
       `${JSON.stringify({ type, object: { metadata: { ...web, name, resourceVersion: "7" } } })}\n`;
     async function* body() {
@@ -46,7 +46,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("reads like a list, and can start a new page", async () => {
+  it("prints as a list, and can be cleared", async () => {
     const { client, journal } = clientAnswering((_, call) => (call === 1 ? {} : { status: 404, body: "" }));
     await client.create(ConfigMap, configMap);
     await client.find(ConfigMap, web);

@@ -31,13 +31,13 @@ async function scanning(answer: Answer, options: ScanOptions = {}, environment =
 }
 
 describe("a scan", () => {
-  it("hands over every object, typed as in a watch, and the version they are of", async () => {
+  it("passes on every object, typed as in a watch, and returns the resourceVersion of the list", async () => {
     const { names, end } = await scanning((_request, response) => response.end(list));
     expect(names).toEqual(["ConfigMap a", "ConfigMap b", "ConfigMap c"]);
     expect(end).toEqual({ resourceVersion: "7" });
   });
 
-  it("asks for what it was told to ask for, in JSON", async () => {
+  it("sends the requested options and asks for JSON", async () => {
     const asked: unknown[] = [];
     const answer: Answer = (request, response) => {
       asked.push([request.url, request.headers.accept]);
@@ -59,13 +59,13 @@ describe("a scan", () => {
       error: errors.TransportError,
     },
   ] satisfies { name: string; answer: (response: Parameters<Answer>[1]) => unknown; error: unknown }[])(
-    "says so when $name comes instead",
+    "throws if the response is $name",
     async ({ answer, error }) => {
       expect((await scanning((_request, response) => void answer(response))).end).toBeInstanceOf(error);
     },
   );
 
-  it("is asked for once, and says when a busy server wants to be asked again", async () => {
+  it("is not retried, and reports Retry-After of a busy server", async () => {
     let asked = 0;
     const { end } = await scanning((_request, response) => {
       asked += 1;
@@ -76,7 +76,7 @@ describe("a scan", () => {
     expect(asked).toBe(1); // whoever keeps a cache has a back-off of its own
   });
 
-  it("is given up when nothing comes for too long", async () => {
+  it("times out when no data arrives for too long", async () => {
     const environment = manualEnvironment();
     let began = false;
     const project = <T>(object: T): T => {
@@ -92,7 +92,7 @@ describe("a scan", () => {
     expect(ended).toBeInstanceOf(errors.IdleWatchError);
   });
 
-  it("is given up when it does not begin in time", async () => {
+  it("times out when the response does not begin in time", async () => {
     const environment = manualEnvironment();
     const scan = scanning(() => {}, { idleMs: 600_000, timeoutMs: 7_000 }, environment);
     let ended: unknown;
@@ -102,7 +102,7 @@ describe("a scan", () => {
     expect(String(ended)).toContain(" 7000 ms");
   });
 
-  it("ends with the reason of its signal", async () => {
+  it("rejects with the reason of its signal", async () => {
     const controller = new AbortController();
     const answer: Answer = (_request, response) => response.write(list.slice(0, 90), () => controller.abort("enough"));
     expect((await scanning(answer, { signal: controller.signal })).end).toBe("enough");
@@ -145,14 +145,14 @@ const pods = ["a", "žluťoučký 🐎", "c"].map((name) => ({ metadata: { name 
 const podList = (items: unknown) => ({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "7" }, items });
 
 describe("a list in JSON", () => {
-  it("gives the same objects wherever it is cut into chunks, each as soon as it is complete", () => {
+  it("yields the same objects for any chunk boundaries, each as soon as it is complete", () => {
     const text = JSON.stringify(podList(pods));
     for (let size = 1; size <= Buffer.byteLength(text); size += 1) {
       expect(read(text, size)).toEqual({ objects: pods, early: 3, resourceVersion: "7" });
     }
   });
 
-  it("is not misled by objects that contain what stands between objects", () => {
+  it("is not confused by objects that contain the separators of the list", () => {
     const claims = [{ metadata: { name: "x" } }, { metadata: { name: "y" } }, { metadata: { name: "z" } }];
     const tricky = [1, 2, 3].map((n) => ({ metadata: { name: `${n}`, note: '},{"metadata":' }, spec: { claims } }));
     expect(read(JSON.stringify(podList(tricky)), 50)).toEqual({ objects: tricky, early: 3, resourceVersion: "7" });
@@ -181,7 +181,7 @@ describe("a list in JSON", () => {
     }
   });
 
-  it("leaves metadata.managedFields out, wherever it is cut into chunks, and nothing else of that name", () => {
+  it("omits metadata.managedFields for any chunk boundaries, and nothing else of that name", () => {
     const managedFields = [{ manager: "a", fieldsV1: { "f:x": { "]": '[}\\"' } } }, {}];
     const inside = { managedFields: [1], metadata: { managedFields: [2] } };
     const items = [
@@ -204,7 +204,7 @@ describe("a list in JSON", () => {
       expect(() => read(`{"metadata":{},"items":[{"metadata":{"managedFields":${broken}}}]}`, 9)).toThrow(/^a complete list/);
   });
 
-  it("parses every byte once, whatever is in an object", () => {
+  it("parses every byte once, for any object", () => {
     const owners = Array.from({ length: 300 }, (_, n) => ({ metadata: { name: `owner-${n}` } }));
     const items = [1, 2, 3].map((n) => ({ metadata: { name: `${n}`, owners }, data: JSON.stringify(owners) }));
     const text = JSON.stringify(podList(items));
@@ -214,7 +214,7 @@ describe("a list in JSON", () => {
     expect(parsed).toBeLessThanOrEqual(text.length);
   });
 
-  it("may have its metadata behind the objects, as lists of custom resources have", () => {
+  it("can have its metadata after the items, as lists of custom resources do", () => {
     const items = [1, 2].map((n) => ({ apiVersion: "x/v1", kind: "X", metadata: { name: `${n}` } }));
     const text = JSON.stringify({ apiVersion: "x/v1", items, kind: "XList", metadata: { continue: "", resourceVersion: "8" } });
     expect(read(text, 10)).toEqual({ objects: items, early: 2, resourceVersion: "8" });
@@ -233,7 +233,7 @@ describe("a list in JSON", () => {
     expect(read(text, 7)).toMatchObject({ objects, resourceVersion: "7" });
   });
 
-  it("is an error if it is cut anywhere, and never quotes what it read", () => {
+  it("is an error if it is truncated anywhere, and the message never contains the data", () => {
     const text = JSON.stringify(podList([{ metadata: { name: "s3cret" } }, { metadata: { name: "s3cret" } }]));
     for (let length = 1; length < text.length; length += 1) {
       expect(() => read(text.slice(0, length), 16)).toThrow(/^a complete list, found \d+ bytes that are none$/);
@@ -256,7 +256,7 @@ describe("a list in JSON", () => {
     for (const size of [1, 7, 1_000_000]) expect(() => read(text, size)).toThrow(/^a complete list, found /);
   });
 
-  it("keeps no more than it may, however long an object or the frame is", () => {
+  it("buffers no more than its limit, for objects and frames of any length", () => {
     const long = "x".repeat(2_000);
     expect(() => read(JSON.stringify(podList([{ long }])), 100, 1_000)).toThrow(/^a complete list, found more than 1000 bytes/);
     expect(() => read(JSON.stringify({ long, ...podList([]) }), 100, 1_000)).toThrow(
@@ -265,7 +265,7 @@ describe("a list in JSON", () => {
     expect(() => read(`{"long":"${long}`, 100, 1_000)).toThrow(/^a complete list, found more than 1000 bytes/);
   });
 
-  it("gives back any objects that JSON can say", () => {
+  it("round-trips any JSON objects", () => {
     const item = fc.record({ metadata: fc.record({ name: fc.string() }), rest: fc.jsonValue() });
     const property = fc.property(fc.array(item), fc.integer({ min: 1, max: 100 }), (items, size) => {
       const plain: unknown = JSON.parse(JSON.stringify(items));
@@ -274,7 +274,7 @@ describe("a list in JSON", () => {
     fc.assert(property);
   });
 
-  it("gives back any objects that contain what looks like the next one", () => {
+  it("round-trips any objects that contain text that looks like another object", () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('},{"metadata":', '"items":[', "\\", '"', '\\"', "}]", "[{", "ž🐎"));
     // Not with a backslash in a key: V8 13.6 may then give back another key than was written.
     const key = text.filter((each) => !each.includes("\\"));
@@ -289,7 +289,7 @@ describe("a list in JSON", () => {
     fc.assert(property);
   });
 
-  it("accepts and rejects what JSON.parse does, of texts that are nearly lists", () => {
+  it("accepts and rejects the same almost-valid lists as JSON.parse", () => {
     const word = fc.constantFrom(
       ...['"items"', '"metadata"', '"a"', '"\\""', ":", ",", "{", "}", "[", "]", " ", "1", "null", "\\", '"', "\u000b"],
       ...['"items":[', '"metadata":{}', "{}", "},{"],

@@ -25,7 +25,7 @@ const cases = [
   { code: 415, reason: "UnsupportedMediaType", is: errors.ApiError },
 ];
 
-describe("a refusal", () => {
+describe("an error response", () => {
   it.each(cases)("$code $reason is a $is.name", ({ code, reason, is }) => {
     const error = refusal(code, status(code, reason));
     expect(error.constructor).toBe(is);
@@ -34,15 +34,12 @@ describe("a refusal", () => {
     expect(error.message).toContain("because");
   });
 
-  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-    "with the reason %s is an ApiError like others",
-    (reason) => {
-      expect(refusal(418, status(418, reason)).constructor).toBe(errors.ApiError);
-      expect(refusal(403, status(403, reason)).constructor).toBe(errors.ForbiddenError);
-    },
-  );
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("with the reason %s is an ordinary ApiError", (reason) => {
+    expect(refusal(418, status(418, reason)).constructor).toBe(errors.ApiError);
+    expect(refusal(403, status(403, reason)).constructor).toBe(errors.ForbiddenError);
+  });
 
-  it("passes over fields of the wrong type, and cuts what is too long", () => {
+  it("ignores fields of the wrong type, and truncates long ones", () => {
     const wrong = {
       reason: {},
       message: ["x"],
@@ -89,19 +86,19 @@ describe("a refusal", () => {
       error: refusal(502, "<html><title>Bad Gateway</title>"),
       summary: 'create Pod default/web: the server answered 502: the page "Bad Gateway"',
     },
-  ])("S4: the summary of a refusal $name", ({ error, summary }) => expect(error.summary).toBe(summary));
+  ])("S4: the summary of an error response $name", ({ error, summary }) => expect(error.summary).toBe(summary));
 
-  it("keeps what the server said about fields and about when to come back", () => {
+  it("keeps the causes and the retry delay of the server", () => {
     const details = { name: "web", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "spec.x", message: "no" }] };
     const error = refusal(429, status(429, "TooManyRequests", { details }), { "retry-after": "7" });
     expect(error).toMatchObject({ retryAfterSeconds: 7, causes: details.causes, details });
   });
 
-  it("takes the seconds of the details where there is no header", () => {
+  it("uses retryAfterSeconds of the details without a Retry-After header", () => {
     expect(refusal(500, status(500, "ServerTimeout", { details: { retryAfterSeconds: 3 } })).retryAfterSeconds).toBe(3);
   });
 
-  it.each([-1, "soon", null])("passes over seconds that are none: %s", (retryAfterSeconds) => {
+  it.each([-1, "soon", null])("ignores invalid seconds: %s", (retryAfterSeconds) => {
     expect(refusal(429, status(429, "TooManyRequests", { details: { retryAfterSeconds } })).retryAfterSeconds).toBeUndefined();
   });
 
@@ -119,24 +116,24 @@ describe("a refusal", () => {
     { what: "half a Status", body: '{"kind":"Status","reason":"Confl', says: '{"kind":"Status"' },
     { what: "some other JSON", body: '{"kind":"Pod","message":"hm"}', says: '{"kind":"Pod","message":"hm"}' },
     { what: "nothing", body: "", says: "no explanation" },
-  ])("goes by its number when the body is $what", ({ body, says }) => {
+  ])("is classified by its status code when the body is $what", ({ body, says }) => {
     const error = refusal(502, body);
     expect(error).toBeInstanceOf(errors.UnavailableError);
     expect(error.message).toContain(says);
   });
 
   it.each(cases.filter(({ code, reason }) => reason !== "AlreadyExists" && !(code === 500 && reason === "ServerTimeout")))(
-    "$code alone is a $is.name, too",
+    "$code without a reason is also a $is.name",
     ({ code, is }) => expect(refusal(code, "<html>").constructor).toBe(is),
   );
 
-  it("shows the beginning of what it does not understand, on one line", () => {
+  it("contains the beginning of an unknown body, on one line", () => {
     const { message } = refusal(502, `  ${"many\n words ".repeat(1_000)}`);
     expect(message).toContain(`${"many words ".repeat(30).slice(0, 199)}…`);
     expect(message.length).toBeLessThan(400);
   });
 
-  it("of a watch has the number of its Status, or that of a broken server", () => {
+  it("of a watch has the code of its Status, otherwise 500", () => {
     expect(errorOf("watch pods", { kind: "Status", code: 410, reason: "Expired", message: "too old" } as never)).toMatchObject({
       status: 410,
       reason: "Expired",
@@ -146,27 +143,27 @@ describe("a refusal", () => {
     expect(least.message).toContain("no explanation");
   });
 
-  it("has a code and a name of its own", () => {
+  it("has its own code and name", () => {
     const seen = cases.map(({ code, reason }) => refusal(code, status(code, reason))).map(({ name, code }) => `${name} ${code}`);
     expect(seen).toContain("ConflictError API_CONFLICT");
     expect(new Set(seen).size).toBe(12);
   });
 });
 
-describe("the object in an answer", () => {
-  it("is whatever the JSON says, unknown fields included", () => {
+describe("the object in a response", () => {
+  it("is the parsed JSON, including unknown fields", () => {
     expect(objectIn("get", '{"kind":"Pod","new":{"field":1}}')).toEqual({ kind: "Pod", new: { field: 1 } });
   });
 
-  it("shows the beginning of what is not JSON, because it is usually a login page", () => {
+  it("an error contains the beginning of a body that is not JSON, which is usually a login page", () => {
     expect(() => objectIn("get Pod x", "<html>Sign in</html>")).toThrow(/get Pod x: expected JSON.*<html>Sign in/);
   });
 
-  it("says that there was nothing, if there was", () => {
+  it("an error reports an empty body", () => {
     expect(() => objectIn("get Pod x", " ")).toThrow(/found nothing/);
   });
 
-  it("shows nothing of broken JSON, because it may be a Secret", () => {
+  it("an error contains nothing of malformed JSON, which may be a Secret", () => {
     const broken = '{"kind":"Secret","data":{"password":"aHVudGVyMg==';
     const error = catching(() => objectIn("get Secret x", broken));
     expect(error).toBeInstanceOf(errors.AnswerError);

@@ -24,7 +24,7 @@ const deployment = (namespace: string, name: string): Deployment => ({
 });
 
 describe("patches", () => {
-  it("come in three kinds", async () => {
+  it("work in three formats", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     const ref = { namespace, name: "web" };
@@ -42,7 +42,7 @@ describe("patches", () => {
     expect(json.metadata.labels).toEqual({ a: "2" });
   });
 
-  it("are a compare-and-swap with a test of the version", async () => {
+  it("are a compare-and-swap with a test operation on resourceVersion", async () => {
     await using it = await clusterWorld();
     const { client, namespace, ref } = it;
     const { metadata } = await client.create(ConfigMap, configMap(namespace, "a"));
@@ -54,7 +54,7 @@ describe("patches", () => {
 });
 
 describe("server-side apply", () => {
-  it("creates, changes, is the same twice, and owns only its fields", async () => {
+  it("creates, changes, is idempotent, and owns only its fields", async () => {
     await using it = await clusterWorld();
     const { client, namespace, ref } = it;
     const mine = { fieldManager: "mine" };
@@ -66,7 +66,7 @@ describe("server-side apply", () => {
     expect((await client.get(ConfigMap, ref)).data).toEqual({ x: "2", z: "theirs" });
   });
 
-  it("is a conflict that names the other manager, unless forced", async () => {
+  it("conflicts with an error that names the other field manager, unless forced", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     await client.apply(ConfigMap, configMap(namespace, "a", { x: "1" }), { fieldManager: "theirs" });
@@ -96,7 +96,7 @@ const webDeployment = (namespace: string, name: string): Deployment => ({
 });
 
 describe("subresources", () => {
-  it("status changes only the status", async () => {
+  it("a write to status changes only the status", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     const created = await client.create(Deployment, webDeployment(namespace, "web"));
@@ -112,7 +112,7 @@ describe("subresources", () => {
     expect(updated).toMatchObject({ spec: { replicas: 0 }, status: { replicas: 3 } });
   });
 
-  it("scale is read and written as a Scale", async () => {
+  it("scale reads and writes a Scale", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     const ref = { namespace, name: "web" };
@@ -123,7 +123,7 @@ describe("subresources", () => {
     expect((await client.get(Deployment, ref)).spec.replicas).toBe(2);
   });
 
-  it("eviction removes a pod that nobody protects, and not one that somebody does", async () => {
+  it("eviction removes an unprotected pod, and not one with a PodDisruptionBudget", async () => {
     await using it = await clusterWorld();
     const { client, namespace } = it;
     const protectedPod = await client.create(Pod, {
@@ -154,7 +154,7 @@ describe("subresources", () => {
     expect(refused).toMatchObject({ causes: [{ reason: "DisruptionBudget" }] });
   });
 
-  it("discovery says which there are", async () => {
+  it("discovery lists them", async () => {
     await using it = await clusterWorld();
     const { discovery } = it.client;
     expect(await discovery.hasSubresource(Pod, "eviction")).toBe(true);

@@ -119,7 +119,7 @@ describe("a verb becomes a request", () => {
     if (!("query" in is)) expect(given).toEqual({});
   });
 
-  it("sends each kind of patch under its own name", async () => {
+  it("sends each kind of patch with its own content type", async () => {
     const types: (string | undefined)[] = [];
     const { client } = clientAnswering(({ headers }) => {
       types.push(headers?.["content-type"]);
@@ -139,19 +139,19 @@ describe("a verb becomes a request", () => {
     ]);
   });
 
-  it("refuses to delete an object without a name", async () => {
+  it("rejects a delete without a name", async () => {
     await expect(client.delete(ConfigMap, { namespace: "default", name: "" })).rejects.toThrow(TypeError);
   });
 });
 
 describe("reading", () => {
-  it("find is undefined where get is NotFoundError", async () => {
+  it("find returns undefined where get throws NotFoundError", async () => {
     const { client } = clientAnswering(() => ({ status: 404, body: "" }));
     await expect(client.get(Pod, web)).rejects.toBeInstanceOf(errors.NotFoundError);
     expect(await client.find(Pod, web)).toBeUndefined();
   });
 
-  it("puts the type back into the items of a list", async () => {
+  it("adds apiVersion and kind to the items of a list", async () => {
     const body = JSON.stringify({ metadata: { resourceVersion: "5" }, items: [{ metadata: { name: "a" }, odd: 1 }] });
     const { client } = clientAnswering(() => ({ body }));
     const { items, metadata } = await client.list(Deployment);
@@ -159,13 +159,13 @@ describe("reading", () => {
     expect(metadata.resourceVersion).toBe("5");
   });
 
-  it("a list of nothing may come as null", async () => {
+  it("reads null items as an empty list", async () => {
     const { client } = clientAnswering(() => ({ body: '{"metadata":{"resourceVersion":"5"},"items":null}' }));
     expect((await client.list(Pod)).items).toEqual([]);
   });
 
   it.each(['{"metadata":{"name":"x"}}', '{"kind":"Status","metadata":{},"code":403}', '{"items":[]}', "null"])(
-    "what is no list is not taken for an empty one: %s",
+    "a response that is not a list is not read as an empty list: %s",
     async (body) => {
       const { client } = clientAnswering(() => ({ body }));
       await expect(client.list(Pod)).rejects.toThrow(errors.AnswerError);
@@ -180,26 +180,26 @@ describe("reading", () => {
     return { body: JSON.stringify({ metadata: { resourceVersion: "1", continue: next }, items }) };
   };
 
-  it("listAll goes through all pages", async () => {
+  it("listAll reads all pages", async () => {
     const { client, journal } = clientAnswering(pages);
     const seen = await Array.fromAsync(client.listAll(Pod, { limit: 2 }), ({ metadata }) => metadata.name);
     expect(seen).toEqual(names);
     expect(journal.calls.map(({ query }) => query.continue)).toEqual([undefined, "2", "4"]);
   });
 
-  it("listAll begins again when its pages expire, and hands nothing out twice", async () => {
+  it("listAll starts over when its pages expire, and yields nothing twice", async () => {
     const { client, journal } = clientAnswering((request, call) => (call === 2 ? { status: 410, body: "" } : pages(request)));
     const seen = await Array.fromAsync(client.listAll(Pod, { limit: 2 }), ({ metadata }) => metadata.name);
     expect(seen).toEqual(names);
     expect(journal.calls.length).toBe(5);
   });
 
-  it("listAll gives up when the list expires without getting anywhere", async () => {
+  it("listAll throws if the list expires repeatedly without progress", async () => {
     const { client } = clientAnswering(() => ({ status: 410, body: "" }));
     await expect(Array.fromAsync(client.listAll(Pod))).rejects.toBeInstanceOf(errors.ExpiredError);
   });
 
-  it("delete tells whether the object is still there", async () => {
+  it("delete reports whether the object still exists", async () => {
     const { client } = clientAnswering((_, call) => ({
       body: call === 1 ? '{"kind":"Pod","metadata":{"deletionTimestamp":"now"}}' : '{"kind":"Status","status":"Success"}',
     }));
@@ -226,7 +226,7 @@ describe("paths", () => {
     { what: "an empty namespace", make: () => collectionPath(Pod, "") },
     { what: "a namespaced object without one", make: () => objectPath(Pod, { name: "b" }) },
     { what: "a list of cluster-scoped objects in a namespace", make: () => collectionPath(Node, "a") },
-  ])("refuse $what", ({ make }) => expect(make).toThrow(TypeError));
+  ])("reject $what", ({ make }) => expect(make).toThrow(TypeError));
 });
 
 describe("a label selector", () => {
@@ -262,7 +262,7 @@ describe("a label selector", () => {
 describe("delete", () => {
   const missing = { status: 404, headers: {}, body: '{"kind":"Status","reason":"NotFound","code":404}' };
 
-  it("of an object that is gone throws, unless that is what the caller wants", async () => {
+  it("of a missing object throws, unless ignoreNotFound is set", async () => {
     const { client } = clientAnswering(() => missing);
     await expect(client.delete(Pod, web)).rejects.toBeInstanceOf(errors.NotFoundError);
     expect(await client.delete(Pod, web, { ignoreNotFound: true })).toBeUndefined();
@@ -291,12 +291,12 @@ describe("retryOnConflict", () => {
     return result;
   };
 
-  it("calls again until the write goes through", async () => {
+  it("retries until the write succeeds", async () => {
     expect(await run(failing(0, conflict))).toBe(1);
     expect(await run(failing(4, conflict))).toBe(5);
   });
 
-  it("gives up after its attempts with the last conflict", async () => {
+  it("throws the last conflict after its attempts", async () => {
     expect(await run(failing(5, conflict))).toBeInstanceOf(errors.ConflictError);
     expect(await run(failing(2, conflict), 2)).toBeInstanceOf(errors.ConflictError);
   });

@@ -23,7 +23,7 @@ async function until(
 }
 
 describe.each([{ http2: true }, { http2: false }])("a watch, http2: $http2", ({ http2 }) => {
-  it("streams the present state, says when it is complete, and goes on with what happens", async () => {
+  it("streams the current state, reports when it is complete, and continues with changes", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster, { http2 });
     const namespace = cluster.defaultNamespace;
@@ -39,7 +39,7 @@ describe.each([{ http2: true }, { http2: false }])("a watch, http2: $http2", ({ 
     expect(seen).toEqual(["ADDED a", "BOOKMARK", "ADDED b", "MODIFIED b", "DELETED b"]);
   });
 
-  it("goes on from a version, and ends politely after the time it asked for", async () => {
+  it("continues from a resourceVersion, and ends without error after timeoutSeconds", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster, { http2 });
     const namespace = cluster.defaultNamespace;
@@ -51,7 +51,7 @@ describe.each([{ http2: true }, { http2: false }])("a watch, http2: $http2", ({ 
     expect(events.flatMap((event) => (event.type === "BOOKMARK" ? [] : [event.object.metadata.name]))).toEqual(["b"]);
   });
 
-  it("gives the same objects as a list does", async () => {
+  it("yields the same objects as a list", async () => {
     await using cluster = await testCluster();
     await using client = await clientOf(cluster, { http2 });
     const namespace = cluster.defaultNamespace;

@@ -64,7 +64,7 @@ describe("a watch", () => {
     });
   });
 
-  it("delivers the same wherever the stream is cut into chunks", async () => {
+  it("delivers the same events for any chunk boundaries", async () => {
     const text = Buffer.from(event("ADDED", "žluťoučký 🐎") + event("DELETED", "b"));
     let at = 0;
     await using it = await serving(
@@ -80,7 +80,7 @@ describe("a watch", () => {
     }
   });
 
-  it("asks for bookmarks, for a time to end that is its own, and for what it was told to ask for", async () => {
+  it("requests bookmarks, a random timeout, and the given options", async () => {
     const urls: URL[] = [];
     await using it = await serving(
       (response, url) => {
@@ -111,7 +111,7 @@ describe("a watch", () => {
     expect(initial).toMatchObject({ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" });
   });
 
-  it("projects each object before anybody sees it, and leaves bookmarks alone", async () => {
+  it("projects each object before it is delivered, and does not change bookmarks", async () => {
     await using it = await serving((response) =>
       response.end(event("ADDED", "a", { data: { big: "x".repeat(1000) } }) + bookmark()),
     );
@@ -123,7 +123,7 @@ describe("a watch", () => {
     expect(events[1]?.type).toBe("BOOKMARK");
   });
 
-  it("says that it is open before anything happens", async () => {
+  it("reports that it is open before the first event", async () => {
     await using it = await serving((response) => response.flushHeaders());
     const controller = new AbortController();
     const open = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ describe("a watch", () => {
     expect((await watch).seen).toEqual([]);
   });
 
-  it("skips events of a type it does not know, and says so", async () => {
+  it("skips and reports events of an unknown type", async () => {
     const skipped: string[] = [];
     await using it = await serving(
       (response) => response.end(event("ADDED", "a") + event("SNEEZED", "a") + event("DELETED", "a")),
@@ -153,7 +153,7 @@ describe("a watch", () => {
     { name: "a refusal", answer: (r) => r.writeHead(403).end("{}") },
     { name: "nonsense", answer: (r) => r.end("<html>\n") },
   ] satisfies { name: string; answer: (response: ServerResponse) => unknown }[])(
-    "by calling back hears and ends as a loop does: $name",
+    "with a callback delivers and ends as a loop does: $name",
     async ({ answer }) => {
       await using it = await serving((response) => void answer(response));
       const seen: string[] = [];
@@ -175,7 +175,7 @@ describe("a watch", () => {
     await eventually(() => closed, Boolean);
   });
 
-  it("holds the sender back when the consumer is slow, and loses nothing", async () => {
+  it("applies backpressure when the consumer is slow, and loses nothing", async () => {
     const big = { data: { big: "x".repeat(100_000) } };
     let sent = 0;
     await using it = await serving(async (response) => {
@@ -196,14 +196,14 @@ describe("a watch", () => {
 });
 
 describe("a watch fails", () => {
-  it("as broken when the last event is cut", async () => {
+  it("as broken when the last event is truncated", async () => {
     await using it = await serving((response) => response.end(event("ADDED", "a") + event("ADDED", "b").slice(0, 30)));
     const { seen, end } = await watching(it.watch());
     expect(seen).toEqual(["ADDED a"]);
     expect(end).toBeInstanceOf(errors.BrokenStreamError);
   });
 
-  it("as broken when the connection is reset, after delivering what had come", async () => {
+  it("as broken when the connection is reset, after delivering the events received so far", async () => {
     await using it = await serving((response) => response.write(event("ADDED", "a")));
     const seen: string[] = [];
     const run = async () => {
@@ -220,7 +220,7 @@ describe("a watch fails", () => {
     { name: "half a JSON document on a whole line", text: '{"type":"ADDED","object":{"data":{"password":"aHVudGVyMg==\n' },
     { name: "JSON that is no event", text: '{"kind":"Status"}\n' },
     { name: "null", text: "null\n" },
-  ])("as broken on $name, without repeating it", async ({ text }) => {
+  ])("as broken on $name, and the message does not contain it", async ({ text }) => {
     await using it = await serving((response) => response.end(text));
     const { end } = await watching(it.watch());
     expect(end).toBeInstanceOf(errors.BrokenStreamError);
@@ -240,12 +240,12 @@ describe("a watch fails", () => {
     expect(end).toBeInstanceOf(is);
   });
 
-  it("with the server's refusal when it does not even begin", async () => {
+  it("with the server's error when it cannot start", async () => {
     await using it = await serving((response) => response.writeHead(422).end(JSON.stringify(status(422, "Invalid"))));
     expect((await watching(it.watch({ sendInitialEvents: true }))).end).toBeInstanceOf(errors.InvalidError);
   });
 
-  it("at once when nobody is there: reconnecting is the trade of whoever watches", async () => {
+  it("at once when there is no server: reconnecting is the caller's task", async () => {
     await using it = await serving(() => {});
     await it.server[Symbol.asyncDispose]();
     expect((await watching(it.watch())).end).toMatchObject({ code: "TRANSPORT_FAILED", outcome: "not-sent" });
@@ -262,7 +262,7 @@ describe("a watch fails", () => {
     expect((await watching(it.watch({ signal }))).end).toBe(signal.reason);
   });
 
-  it("as idle when nothing comes for too long, and then uses another connection", async () => {
+  it("as idle when nothing arrives for too long, and then uses another connection", async () => {
     const environment = manualEnvironment();
     await using it = await serving((response) => response.write(event("ADDED", "a")), { environment });
     const seen: string[] = [];
@@ -308,12 +308,12 @@ function split(chunks: readonly Uint8Array[]): string[] {
 }
 
 describe("a line splitter", () => {
-  it("finds the same lines wherever the stream is cut in two", () => {
+  it("finds the same lines for any split of the stream in two", () => {
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at += 1) expect(split([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(lines);
   });
 
-  it("finds the same lines however many pieces they come in", () => {
+  it("finds the same lines for any number of chunks", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: "grapheme" })),
@@ -341,14 +341,14 @@ describe("a line splitter", () => {
     expect(splitter.unfinished).toBe(0);
   });
 
-  it("refuses a line without end instead of filling the memory", () => {
+  it("rejects an endless line instead of filling the memory", () => {
     const splitter = new LineSplitter("test", 10);
     expect(() => [...splitter.push(Buffer.from("12345678901"))]).toThrow(BrokenStreamError);
   });
 });
 
 describe("the idle watchdog", () => {
-  it("aborts after listening in vain for the whole time", async () => {
+  it("aborts after a full period without data", async () => {
     const clock = manualClock();
     using idle = idleWatchdog(clock, 1000, "watch Pod");
     await clock.advance(999);
@@ -357,7 +357,7 @@ describe("the idle watchdog", () => {
     expect(idle.signal.reason).toBeInstanceOf(UnansweredError);
   });
 
-  it("starts over with everything that is heard", async () => {
+  it("restarts with all data received", async () => {
     const clock = manualClock();
     using idle = idleWatchdog(clock, 1000, "watch Pod");
     for (let chunk = 0; chunk < 10; chunk += 1) {
@@ -404,8 +404,8 @@ async function work(steps: number, pause: ReturnType<typeof pace>, done: () => v
   }
 }
 
-describe("the pace of a burst", () => {
-  it("lets the event loop turn before the burst is over", async () => {
+describe("yielding during a burst", () => {
+  it("lets the event loop run before the burst is over", async () => {
     let steps = 0;
     const burst = work(100, pace(busyClock(), 5), () => (steps += 1));
     await settled();
@@ -415,7 +415,7 @@ describe("the pace of a burst", () => {
     expect(steps).toBe(100);
   });
 
-  it("gives a turn of the loop to one of many bursts, and to each in its time", async () => {
+  it("yields for one of many concurrent bursts at a time, and for each eventually", async () => {
     const steps = [0, 0, 0, 0];
     const pause = pace(busyClock(), 5);
     const bursts = steps.map((_, index) => work(50, pause, () => (steps[index] = (steps[index] ?? 0) + 1)));

@@ -41,7 +41,7 @@ describe("the proxy of the environment", () => {
     { NO_PROXY: "10.0.0.0/33", server: "https://10.0.0.1", none: false },
     { NO_PROXY: "10.0.0.0/abc,10.0.0.0/8", server: "https://10.0.0.1", none: true },
     { NO_PROXY: " , ", server: "https://api.example.test", none: false },
-  ])("with NO_PROXY=$NO_PROXY is left out for $server: $none", ({ NO_PROXY, server, none }) => {
+  ])("with NO_PROXY=$NO_PROXY, no proxy for $server: $none", ({ NO_PROXY, server, none }) => {
     expect(proxyFor(server, { NO_PROXY }) === undefined).toBe(none);
   });
 
@@ -51,7 +51,7 @@ describe("the proxy of the environment", () => {
     { name: "has a port that is none", HTTPS_PROXY: "http://me:canary@proxy:99999" },
     { name: "speaks something else", HTTPS_PROXY: "ftp://me:canary@proxy" },
     { name: "has a password that is not escaped", HTTPS_PROXY: "http://me:canary%@proxy" },
-  ])("that $name is refused, without repeating it", ({ HTTPS_PROXY }) => {
+  ])("that $name is rejected, and the message does not contain it", ({ HTTPS_PROXY }) => {
     expect(() => proxyFor("https://api.example.test", { HTTPS_PROXY })).toThrow(
       /^expected HTTPS_PROXY to be a URL with http, https, socks5, socks5h, found something else$/,
     );

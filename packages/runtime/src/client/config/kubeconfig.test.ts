@@ -38,7 +38,7 @@ const load = async (content: object | string, options: ConfigOptions = {}) =>
   loadConfig({ env: {}, ...options, kubeconfig: await kubeconfig(content) });
 
 describe("a kubeconfig", () => {
-  it("names server, namespace, authority and user", async () => {
+  it("provides server, namespace, certificate authority and user", async () => {
     const config = await load(
       withUser(
         { token: "t0ken" },
@@ -55,7 +55,7 @@ describe("a kubeconfig", () => {
     expect(config.tls.ca && "data" in config.tls.ca && config.tls.ca.data.reveal()).toBe("CA");
   });
 
-  it("resolves paths from the folder of the file they are written in", async () => {
+  it("resolves relative paths from the folder of the file that contains them", async () => {
     const path = await kubeconfig(
       withUser(
         { "client-certificate": "tls.crt", "client-key": "../tls.key", tokenFile: "/abs/token" },
@@ -72,14 +72,14 @@ describe("a kubeconfig", () => {
     expect(tls.ca).toEqual({ file: join(here, "ca.crt") });
   });
 
-  it("prefers data at hand to files", async () => {
+  it("prefers inline data to files", async () => {
     const { user } = await load(
       withUser({ "client-certificate": "x", "client-certificate-data": base64("C"), "client-key-data": base64("K") }),
     );
     expect(user.certificate && "data" in user.certificate && user.certificate.data.reveal()).toBe("C");
   });
 
-  it("may be JSON, may lack a user, may say localhost:8080", async () => {
+  it("can be JSON, can have no user, can have the server localhost:8080", async () => {
     const content = {
       "current-context": "a",
       contexts: [{ name: "a", context: { cluster: "c" } }],
@@ -100,11 +100,11 @@ describe("a kubeconfig", () => {
     { beside: "a client certificate", user: pair, is: "https://10.0.0.1:6443" },
     { beside: "a token alone", user: { token: "t" }, is: "http://10.0.0.1:6443" },
     { beside: "http in so many words", cluster: { server: "http://10.0.0.1:6443" }, user: pair, is: "http://10.0.0.1:6443" },
-  ])("means $is by 10.0.0.1:6443 beside $beside", async ({ cluster = {}, user = { token: "t" }, is }) => {
+  ])("reads 10.0.0.1:6443 as $is with $beside", async ({ cluster = {}, user = { token: "t" }, is }) => {
     expect((await load(withUser(user, { server: "10.0.0.1:6443", ...cluster }))).server).toBe(is);
   });
 
-  it("has no secrets for a server that is spoken to in clear, only whom to act as", async () => {
+  it("sends no secrets to a plain http server, only impersonation headers", async () => {
     const secrets = {
       token: "t",
       as: "jane",
@@ -116,18 +116,18 @@ describe("a kubeconfig", () => {
     expect((await load(withUser({ as: "jane" }, { server: "http://10.0.0.1:6443" }))).withheldCredentials).toBe(false);
   });
 
-  it("keeps the path of the server and drops its last slash", async () => {
+  it("keeps the path of the server without its trailing slash", async () => {
     expect((await load(withUser({}, { server: "https://rancher.test/k8s/clusters/c-1/" }))).server).toBe(
       "https://rancher.test/k8s/clusters/c-1",
     );
   });
 
-  it("can act as somebody else", async () => {
+  it("supports impersonation", async () => {
     const { user } = await load(withUser({ as: "jane", "as-uid": "7", "as-groups": ["a"], "as-user-extra": { k: ["v"] } }));
     expect(user.impersonate).toEqual({ user: "jane", uid: "7", groups: ["a"], extra: { k: ["v"] } });
   });
 
-  it("never shows its secrets to those who print it", async () => {
+  it("never prints its secrets", async () => {
     const config = await load(
       withUser(
         { token: "canary-token", "client-certificate-data": base64("canary-cert"), "client-key-data": base64("canary-key") },
@@ -202,7 +202,7 @@ describe("a kubeconfig", () => {
     },
     { name: "a name that is a number", content: { "current-context": 4_815_162_342 }, says: "current-context: Invalid input" },
   ];
-  it.each(bad)("is refused for $name, in words that help and tell no secret", async ({ content, says }) => {
+  it.each(bad)("is rejected for $name, with a helpful message that contains no secret", async ({ content, says }) => {
     const warnings = vi.spyOn(process, "emitWarning");
     const error = await load(content).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ConfigError);
@@ -211,14 +211,14 @@ describe("a kubeconfig", () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it("may have null fields, as in kubectl", async () => {
+  it("can have null fields, as in kubectl", async () => {
     const content = { ...withUser({ token: "t0ken", exec: null, "as-groups": null }, { "proxy-url": null }), preferences: null };
     expect((await load(content)).user.token?.reveal()).toBe("t0ken");
   });
 });
 
 describe("several kubeconfigs", () => {
-  it("become one: the first to name an entry wins it whole, files that are not there are passed over", async () => {
+  it("are merged: the first definition of an entry wins as a whole, missing files are skipped", async () => {
     const first = await kubeconfig({
       contexts: [{ name: "shared", context: { cluster: "c1", user: "u" } }],
       users: [{ name: "u", user: { tokenFile: "first" } }],
@@ -242,7 +242,7 @@ describe("several kubeconfigs", () => {
     });
   });
 
-  it("another context can be chosen", async () => {
+  it("support the selection of another context", async () => {
     const path = await kubeconfig({
       ...withUser({}),
       contexts: [
@@ -254,8 +254,8 @@ describe("several kubeconfigs", () => {
   });
 });
 
-describe("where to look", () => {
-  it("in the pod: address from the environment, token and authority by file, namespace", async () => {
+describe("configuration sources", () => {
+  it("in a pod: address from the environment, token, CA and namespace from files", async () => {
     const account = join(folder.path, "account");
     await mkdir(account);
     await writeFile(join(account, "token"), "t");
@@ -269,14 +269,14 @@ describe("where to look", () => {
     });
   });
 
-  it("in ~/.kube/config when there is nothing else", async () => {
+  it("~/.kube/config if there is nothing else", async () => {
     const home = join(folder.path, "home");
     await mkdir(join(home, ".kube"), { recursive: true });
     await writeFile(join(home, ".kube", "config"), stringify(withUser({})));
     expect((await loadConfig({ env: { HOME: home } })).namespace).toBe("team");
   });
 
-  it("and says where it looked when there is nothing at all", async () => {
+  it("the error lists all places if there is no configuration", async () => {
     await expect(loadConfig({ env: { HOME: "/nowhere" } })).rejects.toThrow("/nowhere/.kube/config");
     await expect(loadConfig({ env: {}, kubeconfig: "/nowhere/config" })).rejects.toThrow("/nowhere/config");
   });

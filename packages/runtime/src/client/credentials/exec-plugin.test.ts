@@ -38,7 +38,7 @@ function pluginOf(config: ExecConfig, interactive = false) {
 }
 
 describe("a credential plugin", () => {
-  it("is run once for all who ask, and again when its credential has expired or was refused", async () => {
+  it("runs once for concurrent callers, and again when its credential has expired or was rejected", async () => {
     await using folder = await temporaryFolder();
     const runs = join(folder.path, "runs");
     await writeFile(runs, "");
@@ -64,7 +64,7 @@ describe("a credential plugin", () => {
     expect(await count()).toBe(3);
   });
 
-  it("is told what it asked to know, in its own environment and ours", async () => {
+  it("receives the cluster information that it requested, its own environment variables and those of the process", async () => {
     const clusterInfo = { server: "https://x", "certificate-authority-data": "Q0E=", config: { audience: "a" } };
     const program = `const { KUBERNETES_EXEC_INFO: info, MINE: mine, PATH: path } = process.env; const status = { token: JSON.stringify({ info: JSON.parse(info), mine, path: Boolean(path) }) }; console.log(JSON.stringify({ apiVersion: "${apiVersion}", kind: "ExecCredential", status }))`;
     const { plugin } = pluginOf(running(program, { env: { MINE: "1" }, clusterInfo }));
@@ -76,7 +76,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("may bring a client certificate", async () => {
+  it("can return a client certificate", async () => {
     const { plugin } = pluginOf(running(printing({ clientCertificateData: "C", clientKeyData: "K" })));
     const { certificate, key, token } = await plugin.credential();
     expect([certificate?.reveal(), key?.reveal(), token]).toEqual(["C", "K", undefined]);
@@ -109,7 +109,7 @@ describe("a credential plugin", () => {
       config: running(`process.stdout.write("${canary}".repeat(200000)); setInterval(() => {}, 1000)`),
       says: "found exit SIGTERM",
     },
-  ])("that $name is a ConfigError that says so and tells no secret", async ({ config, says }) => {
+  ])("that $name is a ConfigError with a message that contains no secret", async ({ config, says }) => {
     const error = await pluginOf(config)
       .plugin.credential()
       .catch((error: unknown) => error);
@@ -118,7 +118,7 @@ describe("a credential plugin", () => {
     expect(inspect(error)).not.toContain(canary);
   });
 
-  describe("that ends, and leaves somebody behind who holds its output open", () => {
+  describe("that exits while a child process keeps its output open", () => {
     /** The one behind writes blanks until nobody reads them, and once, when it is alone, a file. */
     const behind = `let file = process.env.ALONE; setInterval(() => {
       if (file && process.ppid !== Number(process.argv[1])) file = require("fs").writeFileSync(file, "");
@@ -131,12 +131,12 @@ describe("a credential plugin", () => {
         { env },
       );
 
-    it("has said what it had to say", async () => {
+    it("returns the credential that it printed", async () => {
       const { plugin } = pluginOf(leaving(printing({ token: "t" })));
       expect((await plugin.credential()).token?.reveal()).toBe("t");
     });
 
-    it("has as much time as any other to say it", async () => {
+    it("has the same timeout as any other plugin", async () => {
       await using folder = await temporaryFolder();
       const ALONE = join(folder.path, "alone");
       const { plugin, clock } = pluginOf(leaving(`process.stdout.write("{")`, { ALONE }));
@@ -147,7 +147,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("is run again if the server cannot be shown what it printed", async () => {
+  it("runs again if its certificate is not usable", async () => {
     await using folder = await temporaryFolder();
     const printed = join(folder.path, "printed");
     const print = (status: object) => writeFile(printed, JSON.stringify({ apiVersion, kind: "ExecCredential", status }));
@@ -168,7 +168,7 @@ describe("a credential plugin", () => {
     expect((await identities.current()).headers.authorization).toBe("Bearer good");
   });
 
-  it("M5: answers whatever the wall clock says: one that is ahead has it run more often, one that is behind until the server refuses", async () => {
+  it("M5: works with any wall clock: a fast clock runs it more often, a slow clock runs it after the server rejects the token", async () => {
     const { clock, plugin } = pluginOf(running(printing({ token: "t", expirationTimestamp: "2026-01-01T00:10:00Z" })));
     clock.stepWallClock(3_600_000);
     const [first, second] = [await plugin.credential(), await plugin.credential()];
@@ -179,14 +179,14 @@ describe("a credential plugin", () => {
     expect(await plugin.credential()).not.toBe(second);
   });
 
-  it("tries again after a failure", async () => {
+  it("runs again after a failure", async () => {
     const { plugin } = pluginOf(running("process.exit(1)"));
     await expect(plugin.credential()).rejects.toThrow();
     await expect(plugin.credential()).rejects.toThrow("found exit 1");
   });
 });
 
-it("a request carries the plugin's token, and asks for a new one when the server refuses it", async () => {
+it("a request carries the plugin's token, and a new one after the server rejects it", async () => {
   await using folder = await temporaryFolder();
   const counter = join(folder.path, "counter");
   await writeFile(counter, "");

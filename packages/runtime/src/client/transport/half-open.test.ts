@@ -1,5 +1,4 @@
-// What a network does to connections with TLS and HTTP/2, which no server can do to itself: a cable that is cut, a peer
-// that has lost power.
+// Network faults on connections with TLS and HTTP/2 that a server cannot produce itself: resets, and peers that disappear.
 import { describe, expect, it } from "vitest";
 import type { Environment } from "../../concurrency/environment.ts";
 import { manualEnvironment } from "../../concurrency/manual-clock.ts";
@@ -17,7 +16,7 @@ const { certificate: cert, key } = await issueServing(authority, { names: ["127.
 const ref = { namespace: "x", name: "a" };
 const event = `${JSON.stringify({ type: "ADDED", object: { metadata: ref } })}\n`;
 
-/** A server, a cable and a client. */
+/** A server, a TCP proxy and a client. */
 async function world(http2: boolean, environment: Environment) {
   const server = await loopback(
     (request, response) => {
@@ -41,7 +40,7 @@ async function world(http2: boolean, environment: Environment) {
   return { cable, client, [Symbol.asyncDispose]: close };
 }
 
-/** Moves time on until the promise has an end; real I/O goes on in between. */
+/** Advances the clock until the promise settles; real I/O continues in between. */
 async function ended<T>(promise: Promise<T>, clock: { advance(ms: number): Promise<void> }): Promise<unknown> {
   let over = false;
   const result = promise
@@ -55,7 +54,7 @@ async function ended<T>(promise: Promise<T>, clock: { advance(ms: number): Promi
 }
 
 describe.each([{ http2: true }, { http2: false }])("with http2: $http2", ({ http2 }) => {
-  it("a request into the void times out, and the next one goes another way", async () => {
+  it("a request on a half-open connection times out, and the next one uses a new connection", async () => {
     const environment = manualEnvironment();
     await using it = await world(http2, environment);
     await it.client.get(ConfigMap, ref);
@@ -66,7 +65,7 @@ describe.each([{ http2: true }, { http2: false }])("with http2: $http2", ({ http
     expect(it.cable.connections).toBe(2);
   });
 
-  it("a watch into the void is idle, and the next one goes another way", async () => {
+  it("a watch on a half-open connection becomes idle, and the next one uses a new connection", async () => {
     const environment = manualEnvironment();
     await using it = await world(http2, environment);
     const begun = Promise.withResolvers<void>();
@@ -83,7 +82,7 @@ describe.each([{ http2: true }, { http2: false }])("with http2: $http2", ({ http
     expect(it.cable.connections).toBe(2);
   });
 
-  it("a cut cable breaks the watch and not the process; the next request connects anew", async () => {
+  it("a reset connection breaks the watch and not the process; the next request opens a new one", async () => {
     await using it = await world(http2, systemEnvironment());
     await it.client.get(ConfigMap, ref);
     const cut = (async () => {

@@ -46,7 +46,7 @@ const failure = (promise: Promise<unknown>) =>
   );
 
 describe("one request", () => {
-  it("carries method, path, query, headers and body there, and status, headers and text back", async () => {
+  it("sends method, path, query, headers and body, and returns status, headers and text", async () => {
     await using server = await loopback(async (request, response) => {
       const body = await Array.fromAsync(request);
       const { method, url, headers } = request;
@@ -93,13 +93,13 @@ describe("one request", () => {
   });
 });
 
-describe("no answer", () => {
+describe("a request without a response", () => {
   it.each([
     { what: "a header of several lines", bad: { headers: { x: "a\nb" } } },
     { what: "a header without a name", bad: { headers: { "a b": "c" } } },
     { what: "a path that is not escaped", bad: { path: "/a b" } },
-    { what: "a path from nowhere", bad: { path: "api" } },
-  ])("with $what is refused, and the others on its connection go on", { timeout: 10_000 }, async ({ bad }) => {
+    { what: "a relative path", bad: { path: "api" } },
+  ])("with $what is rejected, and other requests continue", { timeout: 10_000 }, async ({ bad }) => {
     await using server = await loopback((_, response) => response.end("hello"), { tls });
     await using transport = transportTo(server.config, { tls: { ca } });
     for (let time = 0; time < 2; time += 1) {
@@ -108,7 +108,7 @@ describe("no answer", () => {
     }
   });
 
-  it("is surely not sent if nobody listens", async () => {
+  it("is certainly not sent if no server listens", async () => {
     const server = await loopback(() => {});
     await server[Symbol.asyncDispose]();
     await using transport = transportTo(server.config);
@@ -117,7 +117,7 @@ describe("no answer", () => {
     expect(error).toMatchObject({ outcome: "not-sent", message: expect.stringContaining("ECONNREFUSED") });
   });
 
-  it("is surely not sent if the certificate is not the one we trust", async () => {
+  it("is certainly not sent if the certificate is not trusted", async () => {
     await using server = await loopback(() => {}, { tls });
     await using transport = transportTo(server.config);
     expect(await failure(transport.request(get))).toMatchObject({
@@ -172,7 +172,7 @@ describe("connections", () => {
     expect(server.connections).toBeLessThanOrEqual(connections);
   });
 
-  it("watches have one of their own", async () => {
+  it("watches share a separate connection", async () => {
     await using server = await loopback((_, response) => response.write("x"), { tls });
     await using transport = transportTo(server.config, { tls: { ca } });
     await Promise.all(Array.from({ length: 20 }, () => transport.request({ ...get, stream: true })));
@@ -214,7 +214,7 @@ describe("connections", () => {
     }
   });
 
-  it("a plain http server is spoken to in HTTP/1.1", async () => {
+  it("a plain http server gets HTTP/1.1 requests", async () => {
     await using server = await loopback((request, response) => response.end(request.httpVersion));
     await using transport = transportTo(server.config);
     expect(textOf(await transport.request(get))).toBe("1.1");
@@ -223,8 +223,8 @@ describe("connections", () => {
 
 describe("TLS", () => {
   it.each([
-    { name: "asks for and checks tls-server-name", config: { ca, serverName: "api.internal" } },
-    { name: "checks nothing if told so", config: { insecure: true } },
+    { name: "requests and verifies tls-server-name", config: { ca, serverName: "api.internal" } },
+    { name: "verifies nothing if insecure", config: { insecure: true } },
   ])("$name", async ({ config }) => {
     await using server = await loopback((request, response) => response.end((request.socket as TLSSocket).servername || "none"), {
       tls: await issue("api.internal"),
@@ -233,13 +233,13 @@ describe("TLS", () => {
     expect(textOf(await transport.request(get))).toBe("serverName" in config ? "api.internal" : "none");
   });
 
-  it("refuses a certificate of another name", async () => {
+  it("rejects a certificate for another name", async () => {
     await using server = await loopback(() => {}, { tls: await issue("other.internal") });
     await using transport = transportTo(server.config, { tls: { ca } });
     expect(await failure(transport.request(get))).toMatchObject({ outcome: "not-sent" });
   });
 
-  it("trusts the authority in its file as soon as the one before has failed us: a server that was made anew has another", async () => {
+  it("reads the CA file again after a failed handshake: a recreated server has a new CA", async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, "ca.crt");
     const another = await makeAuthority({ name: "another", lifetimeMs }, environment);
@@ -251,7 +251,7 @@ describe("TLS", () => {
     expect(textOf(await transport.request(get))).toBe("hello");
   });
 
-  it("tries a client certificate that is nonsense again when it has been replaced", async () => {
+  it("uses a replaced client certificate file after an invalid one", async () => {
     await using folder = await temporaryFolder();
     const files = { certificate: { file: join(folder.path, "tls.crt") }, key: { file: join(folder.path, "tls.key") } };
     for (const { file } of Object.values(files)) await writeFile(file, "nonsense");
@@ -264,7 +264,7 @@ describe("TLS", () => {
     expect(textOf(await transport.request(get))).toBe("hello");
   });
 
-  it("shows a client certificate, and the new one on new connections when the files are replaced", async () => {
+  it("presents the client certificate, and a new one on new connections after the files are replaced", async () => {
     await using folder = await temporaryFolder();
     await using server = await loopback(
       (request, response) => response.end((request.socket as TLSSocket).getPeerCertificate().subject.CN),
@@ -293,7 +293,7 @@ describe("TLS", () => {
 });
 
 describe("tokens", () => {
-  it("are read again from their file after a minute, and at once when refused", async () => {
+  it("are read from their file again after a minute, and at once after 401", async () => {
     await using folder = await temporaryFolder();
     const tokenFile = join(folder.path, "token");
     const put = async (token: string) => {
@@ -325,7 +325,7 @@ describe("tokens", () => {
   });
 
   it.each(["", "two\nlines", "\0\x01"])(
-    "that are none (%j) are passed over: the one before serves, or the next",
+    "that are invalid (%j) are ignored in favor of the previous or the next one",
     async (nonsense) => {
       await using folder = await temporaryFolder();
       const tokenFile = join(folder.path, "token");
@@ -351,7 +351,7 @@ describe("tokens", () => {
     },
   );
 
-  it("of a configuration that are none are refused before anything is sent, and not repeated", () => {
+  it("in the configuration that are invalid are rejected before a request, and the message does not contain them", () => {
     const token = new Secret("canary\ncanary");
     const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: { token }, origin: "test" };
     expect(() => httpTransport(config, { environment })).toThrow(
@@ -359,7 +359,7 @@ describe("tokens", () => {
     );
   });
 
-  it("go out as Basic for a username and password, and with whom we act as", async () => {
+  it("with username and password become Basic, with impersonation headers", async () => {
     await using server = await loopback((request, response) => response.end(JSON.stringify(request.headers)));
     const impersonate = { user: "jane", uid: "7", groups: ["a", "b"], extra: { "example.com/x": ["1"] } };
     await using transport = transportTo(server.config, {
@@ -377,8 +377,8 @@ describe("tokens", () => {
   it.each([
     { by: "HTTP/1.1", over: {}, how: {} },
     { by: "HTTP/2", over: { tls }, how: {} },
-    { by: "the way of lists", over: {}, how: { chunks: true } },
-  ])("name whom we act as in UTF-8, as Go does, by $by", async ({ over, how }) => {
+    { by: "list connections", over: {}, how: { chunks: true } },
+  ])("impersonate a user in UTF-8, as Go does, over $by", async ({ over, how }) => {
     const seen: unknown[] = [];
     const answer: RequestListener = ({ headers }, response) => {
       seen.push(Buffer.from(String(headers["impersonate-user"]), "latin1").toString("utf8"));

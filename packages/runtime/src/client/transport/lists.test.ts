@@ -64,10 +64,10 @@ async function speaking(say: (socket: Socket) => void) {
   return { config, sockets, [Symbol.dispose]: dispose };
 }
 
-describe.each([{ with: "TLS" }, { with: "nothing around it" }])("a list, with $with", ({ with: around }) => {
+describe.each([{ with: "TLS" }, { with: "plain http" }])("a list, with $with", ({ with: around }) => {
   const options = around === "TLS" ? { tls } : {};
 
-  it("is asked for on a connection of its own, in HTTP/1.1, with all that belongs to the request", async () => {
+  it("uses a separate HTTP/1.1 connection, with path, query and headers of the request", async () => {
     await using server = await loopback((request, response) => {
       const { method, url, httpVersion, headers } = request;
       response.end(
@@ -89,7 +89,7 @@ describe.each([{ with: "TLS" }, { with: "nothing around it" }])("a list, with $w
     }
   });
 
-  it("may be of any size, and read at any pace", async () => {
+  it("can have any size and be read at any speed", async () => {
     const text = Array.from({ length: 300_000 }, (_, at) => `${at},`).join("");
     await using server = await loopback((_request, response) => response.end(text), options);
     await using transport = transportTo(server.config, { tls: { ca } });
@@ -102,13 +102,13 @@ describe.each([{ with: "TLS" }, { with: "nothing around it" }])("a list, with $w
     expect(got.join("") === text).toBe(true);
   });
 
-  it("is refused in words", async () => {
+  it("returns the text of an error response", async () => {
     await using server = await loopback((_request, response) => response.writeHead(403, { "x-a": "1" }).end("no, né"), options);
     await using transport = transportTo(server.config, { tls: { ca } });
     expect(await transport.request(list)).toMatchObject({ status: 403, headers: { "x-a": "1" }, body: "no, né" });
   });
 
-  it("that nobody wants any more is cut", async () => {
+  it("closes its connection when the reader stops", async () => {
     let closed = false;
     await using server = await loopback((_request, response) => {
       response.on("close", () => {
@@ -126,8 +126,8 @@ describe.each([{ with: "TLS" }, { with: "nothing around it" }])("a list, with $w
   });
 });
 
-describe("without an answer", () => {
-  it("is surely not sent if nobody listens, or the certificate is of somebody else", async () => {
+describe("a list without a response", () => {
+  it("is certainly not sent if no server listens, or if its certificate is not trusted", async () => {
     const gone = await loopback(() => {});
     await gone[Symbol.asyncDispose]();
     await using stranger = await loopback(() => {}, { tls });
@@ -146,10 +146,10 @@ describe("without an answer", () => {
   });
 
   it.each([
-    { name: "it is cut", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
-    { name: "the server leaves", say: (socket: Socket) => socket.end(), found: /socket hang up/ },
+    { name: "the connection is reset", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
+    { name: "the server closes the connection", say: (socket: Socket) => socket.end(), found: /socket hang up/ },
     {
-      name: "it is not HTTP",
+      name: "the response is not HTTP",
       say: (socket: Socket) => socket.end("hello\r\n\r\n"),
       found: /Expected HTTP/,
     },
@@ -161,11 +161,11 @@ describe("without an answer", () => {
   });
 
   it.each([
-    { name: "cut", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
-    { name: "over too soon", say: (socket: Socket) => socket.end("0"), found: /a closed connection/ },
-    { name: "nonsense", say: (socket: Socket) => socket.write("zz\r\n"), found: /Invalid character in chunk size/ },
-    { name: "nonsense at once", say: "zz\r\n", found: /Invalid character in chunk size/ },
-  ])("what has come is given, then it fails: $name", async ({ say, found }) => {
+    { name: "reset", say: (socket: Socket) => socket.resetAndDestroy(), found: /ECONNRESET/ },
+    { name: "closed early", say: (socket: Socket) => socket.end("0"), found: /a closed connection/ },
+    { name: "malformed", say: (socket: Socket) => socket.write("zz\r\n"), found: /Invalid character in chunk size/ },
+    { name: "malformed in the same packet", say: "zz\r\n", found: /Invalid character in chunk size/ },
+  ])("delivers the data received so far, then fails: $name", async ({ say, found }) => {
     using server = await speaking((socket) => {
       socket.once("data", () => {
         const behind = typeof say === "string" ? say : "";
@@ -183,7 +183,7 @@ describe("without an answer", () => {
     expect(got).toEqual(["abc"]);
   });
 
-  it("ends with the reason of its signal, before the answer and in the middle of it", async () => {
+  it("rejects with the reason of its signal, before and during the response", async () => {
     for (const said of ["", "HTTP/1.1 200 OK\r\n\r\nabc"]) {
       using server = await speaking((socket) => socket.once("data", () => socket.write(said)));
       await using transport = transportTo(server.config);
@@ -202,7 +202,7 @@ describe("without an answer", () => {
     }
   });
 
-  it("is not even asked for if its signal, or the client, ends while the credentials are looked up", async () => {
+  it("is not sent if its signal aborts or the client closes while credentials are loaded", async () => {
     let asked = 0;
     using server = await speaking((socket) => socket.on("data", () => (asked += 1)));
     const transport = transportTo(server.config);
@@ -220,7 +220,7 @@ describe("without an answer", () => {
     expect(asked).toBe(0);
   });
 
-  it("is given up if there is no connection in time", async () => {
+  it("fails if there is no connection within the connect timeout", async () => {
     using server = await speaking(() => {}); // accepts, and never shakes hands
     const config = { ...server.config, server: server.config.server.replace("http:", "https:") };
     await using transport = transportTo(config, {}, { connectTimeoutMs: 1 });
@@ -230,7 +230,7 @@ describe("without an answer", () => {
     });
   });
 
-  it("ends with the client", async () => {
+  it("fails when the client is closed", async () => {
     using server = await speaking((socket) => socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\n\r\nabc")));
     const transport = transportTo(server.config);
     const reading = bodyOf(await transport.request(list));
@@ -239,7 +239,7 @@ describe("without an answer", () => {
     await ended;
   });
 
-  it("is never sent with a header of two lines", async () => {
+  it("is never sent with a header of several lines", async () => {
     using server = await speaking(() => {});
     await using transport = transportTo(server.config);
     await expect(transport.request({ ...list, headers: { accept: "a\r\nx: y" } })).rejects.toThrow(/expected one line/);
@@ -247,8 +247,8 @@ describe("without an answer", () => {
   });
 });
 
-describe("where HTTP/1.1 is not spoken", () => {
-  it("because nobody offers it, a list comes in HTTP/2, and so do all after it", async () => {
+describe("a server without HTTP/1.1", () => {
+  it("gets this list and all later ones over HTTP/2", async () => {
     const only2 = { tls: { ...tls, allowHTTP1: false } };
     await using server = await loopback((request, response) => response.end(request.httpVersion), only2);
     await using transport = transportTo(server.config, { tls: { ca } });
@@ -259,7 +259,7 @@ describe("where HTTP/1.1 is not spoken", () => {
   });
 });
 
-it("is asked for again, where the token has changed since", async () => {
+it("a list is repeated after 401 if the token has changed", async () => {
   await using folder = await temporaryFolder();
   const tokenFile = join(folder.path, "token");
   await writeFile(tokenFile, "one");
@@ -279,13 +279,13 @@ it("is asked for again, where the token has changed since", async () => {
   expect(seen).toEqual(["Bearer one", "Bearer one", "Bearer two", "Bearer two"]);
 });
 
-it("comes from whoever answers, if that is what was asked for", async () => {
+it("a list works without certificate verification if the configuration says so", async () => {
   await using server = await loopback((_request, response) => response.end("the list"), { tls });
   await using transport = transportTo(server.config, { tls: { insecure: true } });
   expect(await bodyOf(await transport.request(list))).toBe("the list");
 });
 
-it("asks for the name it was told to ask for, and shows its certificate", async () => {
+it("a list uses tls-server-name and presents the client certificate", async () => {
   const me = await issueServing(authority, { names: ["me"], lifetimeMs }, environment);
   const named = await issueServing(authority, { names: ["api.internal"], lifetimeMs }, environment);
   await using server = await loopback(

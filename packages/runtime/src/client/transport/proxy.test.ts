@@ -19,7 +19,7 @@ const names = ["127.0.0.1", "fd00::1", "api.example.test"];
 const { certificate: cert, key } = await issueServing(authority, { names, lifetimeMs }, environment);
 const ca = { data: new Secret(authority.certificate) };
 
-/** A proxy that tunnels to this port, whatever it is asked for, for those who know the password. */
+/** A proxy that tunnels every request with the password to this port. */
 type Tunnelling = (port: number, password: string) => Promise<Awaited<ReturnType<typeof listening>>>;
 
 async function listening(server: Server, scheme: string, targets: string[], sockets: Set<Socket>, host = "127.0.0.1") {
@@ -32,7 +32,7 @@ async function listening(server: Server, scheme: string, targets: string[], sock
   return { url: (as: string) => new Secret(`${scheme}://${as}@${at}`), targets, [Symbol.asyncDispose]: close };
 }
 
-/** Both ends become one. */
+/** Forwards both directions. */
 function join(socket: Socket, port: number, sockets: Set<Socket>, greeting: string | Buffer): void {
   const far = connect(port, "127.0.0.1", () => {
     socket.write(greeting);
@@ -57,7 +57,7 @@ const tunnelBy =
 const tunnelling: Tunnelling = (...how) => tunnelBy(createServer(), "http")(...how);
 const tunnellingInTls: Tunnelling = (...how) => tunnelBy(createTlsServer({ cert, key }), "https")(...how);
 
-/** SOCKS 5 (RFC 1928, 1929) as far as one client speaks it: every message in one piece. It answers byte by byte. */
+/** A minimal SOCKS 5 server (RFC 1928, 1929): expects every message in one chunk, and responds byte by byte. */
 const socksAt =
   (host: string): Tunnelling =>
   (port, password) => {
@@ -99,7 +99,7 @@ const socksAt =
   };
 const socks = socksAt("127.0.0.1");
 
-/** Some machines have none, not even for themselves. */
+/** Some machines have no IPv6, not even on loopback. */
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
 const longAddress = `[${"fd00".padEnd(31, "0")}1]`;
 
@@ -134,7 +134,7 @@ describe("proxy-url", () => {
     { of: "HTTP", through: tunnelling, host: "api.example.test", is: "api.example.test" },
     { of: "HTTPS", through: tunnellingInTls, host: "api.example.test", is: "api.example.test" },
     { of: "SOCKS", through: socks, host: "api.example.test", is: "api.example.test" },
-  ])("of $of is asked for $host as it is: names are looked up there", async ({ through, host, is }) => {
+  ])("of $of receives $host unresolved: the proxy resolves names", async ({ through, host, is }) => {
     await using server = await loopback((_, response) => response.end("hello"), { tls: { cert, key } });
     await using proxy = await through(server.port, "pw");
     const config = { ...server.config, server: `https://${host}`, tls: { ca }, proxyUrl: proxy.url("me:pw") };
@@ -144,7 +144,7 @@ describe("proxy-url", () => {
     await transport.close?.();
   });
 
-  it("of HTTPS is not believed if nobody vouches for it, unless nothing is to be checked", async () => {
+  it("of HTTPS is rejected if its certificate is not trusted, unless verification is off", async () => {
     await using server = await loopback((_, response) => response.end("hello"), { tls: { cert, key } });
     await using proxy = await tunnellingInTls(server.port, "pw");
     const ask = async (tls: ConnectionConfig["tls"]) => {
@@ -168,15 +168,15 @@ describe("proxy-url", () => {
   });
 
   it.each([
-    { name: "does not know us", as: "me:canary", says: "Authentication failed" },
-    { name: "wants a password, and we have none", as: "", says: "no accepted authentication type" },
+    { name: "rejects the password", as: "me:canary", says: "Authentication failed" },
+    { name: "requires a password that is not configured", as: "", says: "no accepted authentication type" },
     {
       name: "cannot connect",
       as: "me:pw",
       at: ":1",
       says: "connecting to api.example.test:1: Socks5 proxy rejected connection - ConnectionRefused",
     },
-  ])("of SOCKS that $name says so, and the server never saw the request", async ({ as, at = "", says }) => {
+  ])("of SOCKS that $name is reported, and the request is not sent", async ({ as, at = "", says }) => {
     await using server = await loopback(() => {}, { tls: { cert, key } });
     await using proxy = await socks(server.port, "pw");
     const config = { ...server.config, server: `https://api.example.test${at}`, proxyUrl: proxy.url(as) };
@@ -188,9 +188,9 @@ describe("proxy-url", () => {
   });
 
   it.each([
-    { name: "hangs up", meet: (socket: Socket) => socket.end(), says: "Socket closed" },
-    { name: "speaks something else", meet: (socket: Socket) => socket.write("HTTP/1.1 400"), says: "invalid socks version" },
-  ])("of SOCKS that $name is noticed at once", async ({ meet, says }) => {
+    { name: "closes the connection", meet: (socket: Socket) => socket.end(), says: "Socket closed" },
+    { name: "uses another protocol", meet: (socket: Socket) => socket.write("HTTP/1.1 400"), says: "invalid socks version" },
+  ])("of SOCKS that $name is detected at once", async ({ meet, says }) => {
     const sockets = new Set<Socket>();
     const proxy = createTcpServer((socket) => {
       sockets.add(socket.on("error", () => {}));
@@ -204,7 +204,7 @@ describe("proxy-url", () => {
   });
 
   it.each(["canary", "ftp://me:canary@proxy", "http://me:canary%@proxy", "socks5://me:canary@"])(
-    "that was given as %s is refused with the configuration, without repeating it",
+    "%s is rejected with the configuration, and the message does not contain it",
     (url) => {
       const config = { server: "https://127.0.0.1", namespace: "default", tls: {}, user: {}, origin: "test" };
       expect(() => httpTransport({ ...config, proxyUrl: new Secret(url) }, { environment })).toThrow(
@@ -213,7 +213,7 @@ describe("proxy-url", () => {
     },
   );
 
-  it("that refuses us means the server never saw the request; the password is not repeated", async () => {
+  it("that rejects the tunnel means that the request is not sent; the message does not contain the password", async () => {
     await using server = await loopback(() => {}, { tls: { cert, key } });
     await using proxy = await tunnelling(server.port, "pw");
     const transport = httpTransport({ ...server.config, proxyUrl: proxy.url("me:canary") }, { environment });
