@@ -19,7 +19,7 @@ describe.each(bothClusters)("the real kubectl on a %s cluster", (which) => {
     expect(await cluster.kubectl("describe", "gn", "gordoncluster")).toMatch(
       /Pods:\n +gordon-gordoncluster-0\n +gordon-gordoncluster-1/,
     );
-    expect(await cluster.kubectl("explain", "gordon.spec.gordon.replicas")).toContain("How many gordons to keep running.");
+    expect(await cluster.kubectl("explain", "gordon.spec.gordon.replicas")).toContain("Number of gordons to keep running.");
     await cluster.kubectl("scale", "gn/gordoncluster", "--replicas=3");
     await on.settled("gordoncluster", 3);
     expect(await cluster.kubectl("get", "gn", "gordoncluster", "-o", "jsonpath={.status.selector}")).toBe(

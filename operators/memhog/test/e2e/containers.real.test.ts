@@ -97,7 +97,7 @@ describe.concurrent("containers on a real node (real Kubernetes: a kubelet resiz
     // A replaced pod loses its restart count, so this comparison needs an in-place resize.
     if (resizesInPlace) expect(settled.memory?.status.oomKills).toBe(restartsOf(settled.pod));
     expect(settled.memory?.status.actions).toMatchObject([{ reason: "OutOfMemory", outcome: "Applied" }]);
-    await on.told("AppMonitor", /^OutOfMemoryKilled: steep: memhog was killed/);
+    await on.told("AppMonitor", /^OutOfMemoryKilled: steep: memhog was OOM-killed/);
   });
 });
 
