@@ -16,7 +16,7 @@ import { type Pass, reconcile } from "./controllers/apps.ts";
 import { type PodWebhookOptions, podWebhook } from "./controllers/pod-webhook.ts";
 import { dashboardRunnable } from "./dashboard/dashboard.ts";
 import { History } from "./dashboard/history.ts";
-import { writePermissions } from "./execute/execute.ts";
+import { writePermissions, writePermissionsInPlace } from "./execute/execute.ts";
 import { AppMemoryView } from "./observe/kinds.ts";
 import { MemoryPoller } from "./observe/memory-poller.ts";
 import { RaiseTimes } from "./observe/pods.ts";
@@ -35,6 +35,10 @@ export interface MemhogOptions {
   readonly matchers?: readonly Matcher[];
   /** Read nodes, so that their free memory is a cap. Requires a ClusterRole. @default true */
   readonly nodes?: boolean;
+  /** Only resize pods in place: never create, delete or evict pods, never patch owners, and ask for no such permission. @default false */
+  readonly inPlaceOnly?: boolean;
+  /** Namespaces in which nothing is monitored. @default none */
+  readonly isExcluded?: (namespace: string) => boolean;
   /** Address of the dashboard, for example ":8082" or "127.0.0.1:8082"; "0" disables it. @default "0" */
   readonly dashboardBindAddress?: string;
   /** Host names under which browsers reach the dashboard, besides localhost and IP addresses. @default none */
@@ -79,10 +83,10 @@ export function memhogControllers(
   environment: Environment,
 ): Required<Pick<OperatorOptions, "controllers" | "metrics" | "runnables">> {
   const { prometheus, intervalMs = 15_000, nodes = true, onPass, dashboardBindAddress = "0", onDashboard } = options;
-  const { dashboardAllowedHosts: allowedHosts = [], matchers = [] } = options;
+  const { dashboardAllowedHosts: allowedHosts = [], matchers = [], inPlaceOnly = false, isExcluded = () => false } = options;
   const { clock } = environment;
   const metrics = memhogMetrics({ clock, newestSampleAgeMs: () => memory.newestAgeMs(), unseenPods: () => memory.unseenPods() });
-  const memory = new MemoryPoller({ transport: prometheus, intervalMs, matchers, onQuery: metrics.polled });
+  const memory = new MemoryPoller({ transport: prometheus, intervalMs, matchers, isExcluded, onQuery: metrics.polled });
   const raises = new RaiseTimes(clock);
   const history = new History();
   const listening = dashboardBindAddress !== "0";
@@ -92,7 +96,17 @@ export function memhogControllers(
     reportPass(pass, ctx);
   };
   const forget = (ref: ObjectRef) => history.forget(ref);
-  const deps = { memory, raises, inProgress: new RaisesInProgress(), nodes, report, forget, onBroken: metrics.broken };
+  const deps = {
+    memory,
+    raises,
+    inProgress: new RaisesInProgress(),
+    nodes,
+    inPlaceOnly,
+    isExcluded,
+    report,
+    forget,
+    onBroken: metrics.broken,
+  };
   const dashboard = dashboardRunnable({
     ...{ address: dashboardBindAddress, allowedHosts, history },
     metrics: () => memory.metrics(),
@@ -106,13 +120,13 @@ export function memhogControllers(
       predicate: hasNewRecord,
       watches: watches({ nodes }),
       sources: [memory.source],
-      permissions: writePermissions,
+      permissions: inPlaceOnly ? writePermissionsInPlace : writePermissions,
       writesStatus: false, // execute/persist-plan.ts writes the status itself: intent first, as a compare-and-swap
       concurrency,
       backoff,
     },
     (ref, ctx) => reconcile(ref, ctx, deps),
   );
-  const controllers = [apps, appMonitors({ memory })];
+  const controllers = [apps, appMonitors({ memory, isExcluded })];
   return { controllers, metrics: metrics.own, runnables: listening ? [dashboard] : [] };
 }

@@ -46,11 +46,11 @@ describe("the manifests of an operator", () => {
   });
 
   it("take more variants, with flags, ports and objects of their own", () => {
-    const variant = { args: ["--loud"], ports: [{ containerPort: 7 }], objects: [{ kind: "ConfigMap" }] };
+    const variant = { args: ["--logtostderr"], ports: [{ containerPort: 7 }], objects: [{ kind: "ConfigMap" }] };
     const files = operatorManifests({ ...options, variants: { loud: variant } });
     expect(portsIn(files, "loud")).toEqual([8080, 8081, 7]);
     expect(files["loud/deployment.yaml"]).toMatchObject([
-      { spec: { template: { spec: { containers: [{ args: ["--leader-elect", "--loud"] }] } } } },
+      { spec: { template: { spec: { containers: [{ args: ["--leader-elect", "--logtostderr"] }] } } } },
     ]);
     expect(kindsIn(files, "loud/objects.yaml")).toEqual(["ConfigMap"]);
   });

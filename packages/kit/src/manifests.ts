@@ -94,7 +94,12 @@ function variantFiles(variant: Variant, options: OperatorManifestsOptions): Mani
   };
   const files = {
     ...(variant.namespace !== undefined && { "namespace.yaml": [restrictedNamespace(variant.namespace)] }),
-    "rbac.yaml": rolesFor(permissionsOf(program, { webhooks: serves }), { name, namespace, ...where, labels: labelsOf(name) }),
+    "rbac.yaml": rolesFor(permissionsOf(program, { webhooks: serves, args }), {
+      name,
+      namespace,
+      ...where,
+      labels: labelsOf(name),
+    }),
     "deployment.yaml": [deploymentOf({ ...options, name, namespace }, additions)],
     ...(replicas > 1 && { "disruption-budget.yaml": [disruptionBudgetOf(name, namespace)] }),
     ...(metricsService && { "service.yaml": [metricsServiceOf(name, namespace)] }),

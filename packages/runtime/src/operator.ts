@@ -21,6 +21,7 @@ export {
   type Command,
   helpText,
   type OperatorProgram,
+  type PermissionsOptions,
   type Prepared,
   parseCommandLine,
   permissionsOf,

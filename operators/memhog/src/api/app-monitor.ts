@@ -82,6 +82,7 @@ export const AppMonitor = defineResource({
       True: { Watching: "memhog is watching the memory of the selected pods." },
       False: {
         Paused: "spec.paused is true; memhog changes nothing.",
+        NamespaceExcluded: "The flags of the operator exclude this namespace: kube-system by default, or --exclude-namespace.",
         MetricsUnavailable: "Prometheus does not answer. Until it does, only OOM kills trigger a raise.",
         AmbiguousMonitor: "An equally specific AppMonitor selects pods of the same apps; neither acts on them.",
         NoPods: "No annotated pod in the namespace matches the selector.",

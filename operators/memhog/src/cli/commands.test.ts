@@ -41,6 +41,16 @@ describe("commands that print manifests", () => {
     expect(kindsIn(await printed("manifests", "--all-namespaces"))).toContain("ClusterRole");
   });
 
+  it("S1: rbac and manifests have fewer permissions with --in-place-only", async () => {
+    for (const command of ["rbac", "manifests"])
+      for (const where of [["-n", "shop"], ["--all-namespaces"]]) {
+        expect(await printed(command, ...where)).toContain("pods/eviction");
+        const restricted = await printed(command, ...where, "--in-place-only");
+        expect(restricted).not.toContain("pods/eviction");
+        expect(restricted).toContain("pods/resize");
+      }
+  });
+
   it("every command in --help exists, and an unknown command is rejected by name", async () => {
     const commands = [...(await printed("--help")).matchAll(/^ {2}memhog-operator ([a-z]+)/gm)].map(([, name]) => name);
     expect(commands.toSorted()).toEqual(["crd", "explain", "manifests", "rbac"]);

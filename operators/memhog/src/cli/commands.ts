@@ -6,12 +6,12 @@ import { type Grant, toYaml } from "@memhog/runtime/schema";
 import packageJson from "../../package.json" with { type: "json" };
 import { operatorName } from "../api/names.ts";
 import { podWebhook } from "../controllers/pod-webhook.ts";
-import { memhogControllers, memhogKinds, memhogOptions } from "../memhog.ts";
+import { type MemhogOptions, memhogControllers, memhogKinds, memhogOptions } from "../memhog.ts";
 import { httpTransport } from "../observe/prometheus/http-transport.ts";
 import type { PrometheusTransport } from "../observe/prometheus/transport.ts";
 import { PrometheusError } from "../observe/prometheus/transport.ts";
 import { explainPod, explanationText } from "./explain.ts";
-import { epilog, flags, headersOf, intervalMsOf, type MemhogFlags, matchersOf } from "./flags.ts";
+import { epilog, exclusionOf, flags, headersOf, intervalMsOf, type MemhogFlags, matchersOf } from "./flags.ts";
 import { allowed, checkDefinitions, checkPermissions, checkServer } from "./preflight.ts";
 
 export const program: OperatorProgram<typeof flags> = {
@@ -24,11 +24,12 @@ export const program: OperatorProgram<typeof flags> = {
   flags,
   // Never the namespace of a kubeconfig's context: an operator that changes pods should not follow `kubectl config use-context`.
   defaultNamespaces: ["default"],
-  configure: (flags, options) => optionsFor(flags, prometheusOf(flags), options.namespaces === "all"),
+  configure: (flags, options) =>
+    optionsFor(flags, options, { prometheus: prometheusOf(flags), nodes: options.namespaces === "all" }),
   prepare: async (flags, given) => {
     const prometheus = prometheusOf(flags);
     const nodes = await checkCluster(flags, given, prometheus);
-    const options = optionsFor(flags, prometheus, nodes);
+    const options = optionsFor(flags, given, { prometheus, nodes });
     const runnables = [...options.runnables, ...(sendsCredentialsInClear(flags) ? [clearTextWarning] : [])];
     return { options: { ...options, runnables }, close: () => prometheus.close?.() };
   },
@@ -39,13 +40,14 @@ export const program: OperatorProgram<typeof flags> = {
   epilog,
 };
 
-function optionsFor(flags: MemhogFlags, prometheus: PrometheusTransport, nodes: boolean) {
+function optionsFor(flags: MemhogFlags, given: FlagOptions, found: Pick<MemhogOptions, "prometheus" | "nodes">) {
   const dashboardBindAddress = flags["dashboard-bind-address"];
   const dashboardAllowedHosts = flags["dashboard-allowed-host"];
-  const polling = { prometheus, intervalMs: intervalMsOf(flags), matchers: matchersOf(flags) };
+  const polling = { intervalMs: intervalMsOf(flags), matchers: matchersOf(flags) };
+  const scope = { inPlaceOnly: flags["in-place-only"], isExcluded: exclusionOf(flags, given) };
   const { webhooks = false } = flags as { readonly webhooks?: boolean };
   const shown = { dashboardBindAddress, dashboardAllowedHosts };
-  return memhogOptions({ ...polling, nodes, ...shown, podWebhook: webhooks });
+  return memhogOptions({ ...found, ...polling, ...scope, ...shown, podWebhook: webhooks });
 }
 
 /** Reports common setup mistakes before anything starts. Resolves to whether the operator is allowed to read nodes. */
@@ -78,6 +80,7 @@ async function explain([pod = ""]: readonly string[], flags: MemhogFlags, option
     prometheus,
     nodes,
     matchers: matchersOf(flags),
+    inPlaceOnly: flags["in-place-only"],
   });
   await prometheus.close?.();
   return flags.output === "json" ? JSON.stringify(explanation, null, 2) : explanationText(explanation);
@@ -125,11 +128,11 @@ function grantsOf(prometheus: PrometheusTransport, nodes: boolean): readonly Gra
   return memhogControllers({ prometheus, nodes }, systemEnvironment()).controllers.flatMap(({ grants }) => grants);
 }
 
-/** The same as `kubectl apply -k`; for all namespaces with --all-namespaces. */
-async function installYaml(_args: readonly string[], _flags: MemhogFlags, { namespaces }: FlagOptions): Promise<string> {
+/** The same as `kubectl apply -k`; for all namespaces with --all-namespaces, with fewer permissions with --in-place-only. */
+async function installYaml(_args: readonly string[], flags: MemhogFlags, { namespaces }: FlagOptions): Promise<string> {
   // Loaded on use: a running operator does not need it.
   const { manifests } = await import("../manifests/manifests.ts");
-  const folder = namespaces === "all" ? "cluster-wide/" : "operator/";
+  const folder = `${namespaces === "all" ? "cluster-wide" : "operator"}${flags["in-place-only"] ? "-in-place" : ""}/`;
   const objects = Object.entries(manifests())
     .filter(([path]) => (path.startsWith("crd/") || path.startsWith(folder)) && !path.endsWith("kustomization.yaml"))
     .flatMap(([, content]) => (typeof content === "string" ? [] : content));

@@ -25,13 +25,15 @@ export interface ExplainOptions extends Partial<OperatorOptions> {
   readonly nodes: boolean;
   /** As in MemhogOptions. @default none */
   readonly matchers?: readonly Matcher[];
+  /** As in MemhogOptions. @default false */
+  readonly inPlaceOnly?: boolean;
 }
 
 /** @throws NotReadyToStartError if there is no such pod */
 export async function explainPod(options: ExplainOptions): Promise<Explanation> {
-  const { namespace, pod, prometheus, nodes, matchers = [], environment = systemEnvironment() } = options;
+  const { namespace, pod, prometheus, nodes, matchers = [], inPlaceOnly = false, environment = systemEnvironment() } = options;
   const memory = new MemoryPoller({ transport: prometheus, matchers });
-  const deps = { memory, raises: new RaiseTimes(environment.clock), nodes };
+  const deps = { memory, raises: new RaiseTimes(environment.clock), nodes, inPlaceOnly };
   const { promise, resolve, reject } = Promise.withResolvers<Explanation>();
   const stop = new AbortController();
   let asked = false;

@@ -1,7 +1,7 @@
 import { helpText, parseCommandLine } from "@memhog/runtime/operator";
 import { describe, expect, it } from "vitest";
 import { program } from "./commands.ts";
-import { headersOf, intervalMsOf, matchersOf } from "./flags.ts";
+import { exclusionOf, headersOf, intervalMsOf, matchersOf } from "./flags.ts";
 
 const documented = ["-v2", "--prometheus-addr=http://localhost:9090", "--kubeconfig=/home/me/.kube/config", "--logtostderr"];
 
@@ -57,6 +57,25 @@ describe("--prometheus-matcher", () => {
     "rejects %s",
     (text) => expect(() => matchers(text)).toThrow("--prometheus-matcher: expected a label matcher"),
   );
+});
+
+describe("excluded namespaces", () => {
+  const excluded = (...argv: readonly string[]) => {
+    const { values, options } = parseCommandLine(program, argv);
+    const isExcluded = exclusionOf(values, options);
+    return ["kube-system", "bank", "shop"].filter(isExcluded);
+  };
+  it.each([
+    { name: "kube-system with --all-namespaces", argv: ["-A"], is: ["kube-system"] },
+    { name: "those of the flag as well", argv: ["-A", "--exclude-namespace=bank"], is: ["kube-system", "bank"] },
+    { name: "not kube-system if asked for", argv: ["-A", "--include-kube-system", "--exclude-namespace=bank"], is: ["bank"] },
+    { name: "none that is named", argv: ["-n", "kube-system", "--exclude-namespace=kube-system"], is: [] },
+  ])("$name", ({ argv, is }) => expect(excluded(...argv)).toEqual(is));
+
+  it("--exclude-namespace expects the name of a namespace", () =>
+    expect(() => excluded("-A", "--exclude-namespace=UPPER")).toThrow(
+      '--exclude-namespace: expected the name of a namespace, found "UPPER"',
+    ));
 });
 
 it("--help explains how to get started", () => expect(helpText(program)).toMatch(/explain POD[\s\S]+Getting started/));

@@ -1,7 +1,7 @@
 // The flags of the program. Settings that differ per workload are fields of the AppMonitor, not flags.
 import { FlagError, type FlagTable, type FlagValues, seconds } from "@memhog/runtime";
 import { parseDuration } from "@memhog/runtime/objects";
-import { addressFormat } from "@memhog/runtime/operator";
+import { addressFormat, type FlagOptions } from "@memhog/runtime/operator";
 import { operatorName } from "../api/names.ts";
 import type { Matcher } from "../observe/prometheus/query.ts";
 
@@ -38,6 +38,16 @@ export const flags = {
     placeholder: "matcher",
     describe: 'label matcher added to every query, for example job="kubelet" or cluster="eu1"; may be repeated',
   },
+  "in-place-only": {
+    type: "boolean",
+    describe: "only resize pods in place: never replace pods or edit owners, and need no permission for it",
+  },
+  "exclude-namespace": {
+    type: "list",
+    placeholder: "name",
+    describe: "namespace to leave alone with --all-namespaces, besides kube-system; may be repeated",
+  },
+  "include-kube-system": { type: "boolean", describe: "with --all-namespaces, monitor kube-system too" },
   interval: {
     type: "string",
     placeholder: "duration",
@@ -78,6 +88,18 @@ export function intervalMsOf({ interval }: MemhogFlags): number {
   if (intervalMs < seconds(5) || intervalMs > seconds(300))
     throw new FlagError(`--interval: expected 5s to 300s, found ${interval}: kubelets measure memory every 10 to 15 s`);
   return intervalMs;
+}
+
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Namespaces that were named with --namespace are never excluded. */
+export function exclusionOf(flags: MemhogFlags, { namespaces }: FlagOptions): (namespace: string) => boolean {
+  const names = [...flags["exclude-namespace"], ...(flags["include-kube-system"] ? [] : ["kube-system"])];
+  const invalid = names.find((name) => !namespaceName.test(name));
+  if (invalid !== undefined)
+    throw new FlagError(`--exclude-namespace: expected the name of a namespace, found ${JSON.stringify(invalid)}`);
+  const excluded = new Set(namespaces === "all" ? names : []);
+  return (namespace) => excluded.has(namespace);
 }
 
 /** @throws FlagError */

@@ -31,6 +31,8 @@ import { monitorsOf, type Ranking, selectorProblem, selects } from "../observe/m
 export interface AppMonitorsOptions {
   /** Whether Prometheus is available, and of which pods it has samples. */
   readonly memory: Pick<MemoryPoller, "metrics" | "visibility" | "unseenRevision">;
+  /** Nothing is monitored in these namespaces. @default none */
+  readonly isExcluded?: (namespace: string) => boolean;
   /** See ControllerOptions. */
   readonly resyncMs?: number;
 }
@@ -48,7 +50,7 @@ const definition = defineController(AppMonitorView, {
 type Ctx = typeof definition.Context;
 type KeptPod = Stored<ObjectOf<typeof PodView>>;
 
-export function appMonitors({ memory, ...options }: AppMonitorsOptions) {
+export function appMonitors({ memory, isExcluded = () => false, ...options }: AppMonitorsOptions) {
   const reconcile = async (ref: ObjectRef, ctx: Ctx): Promise<Outcome> => {
     const monitor = ctx.get(AppMonitorView, ref);
     if (monitor === undefined) return done();
@@ -59,6 +61,7 @@ export function appMonitors({ memory, ...options }: AppMonitorsOptions) {
       monitor,
       monitorStatus({
         paused: monitor.spec.paused ?? false,
+        excluded: isExcluded(ref.namespace ?? ""),
         ...shareOf(monitor, ctx, memory),
         metrics: { available, ...(problem !== undefined && { problem }) },
       }),
@@ -98,7 +101,7 @@ function shareOf(
   monitor: Stored<AppMonitor>,
   ctx: Ctx,
   memory: AppMonitorsOptions["memory"],
-): Omit<ObservedMonitor, "paused" | "metrics"> {
+): Omit<ObservedMonitor, "paused" | "excluded" | "metrics"> {
   const annotated = ctx.lookup(watchedPods, monitor.metadata.namespace ?? "").filter(isLive);
   const selected = annotated.filter(({ metadata }) => selects(monitor, metadata.labels));
   const ranked = appsOf(selected, ctx).map(({ app, pods }) => ({ app, pods, ...monitorsOf(app, ctx) }));
@@ -189,6 +192,8 @@ function hasNewSpec({ type, object, previous }: Change<AppMonitor>): boolean {
  */
 export interface ObservedMonitor {
   readonly paused: boolean;
+  /** memhog is configured to leave the namespace alone. @default false */
+  readonly excluded?: boolean;
   /** Number of selected pods that it acts on. */
   readonly pods: number;
   /** Number of selected pods that a more specific AppMonitor acts on. */
@@ -238,6 +243,8 @@ const sum = (counts: readonly number[]) =>
 
 function readiness(seen: ObservedMonitor) {
   const { paused, pods, outranked, apps, others, metrics, unseen, unseenBefore } = seen;
+  if (seen.excluded)
+    return condition(AppMonitor, "Ready", "NamespaceExcluded", "the flags of the operator exclude this namespace");
   if (paused) return condition(AppMonitor, "Ready", "Paused", "spec.paused is true");
   if (others.length > 0)
     return condition(

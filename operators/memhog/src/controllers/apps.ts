@@ -25,6 +25,8 @@ export interface ReconcileDeps extends ObserveDeps {
   readonly inProgress: RaisesInProgress;
   /** Reports the pass in Events, metrics, logs and the dashboard (report/report.ts). */
   readonly report: (pass: Pass, ctx: Pick<ReconcileContext, "eventOn" | "log">) => void;
+  /** Nothing is done in these namespaces. @default none */
+  readonly isExcluded?: (namespace: string) => boolean;
   /** Called when an app is gone or no longer monitored. */
   readonly forget?: (ref: ObjectRef) => void;
 }
@@ -39,6 +41,7 @@ export interface Pass {
 }
 
 export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, deps: ReconcileDeps): Promise<Outcome> {
+  if (deps.isExcluded?.(ref.namespace ?? "")) return done();
   const observed = await observe(ref, ctx, deps);
   const stored = ctx.get(AppMemoryView, ref);
   if (observed === undefined || (stored === undefined && !isMonitored(observed))) {

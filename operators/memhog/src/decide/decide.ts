@@ -142,7 +142,7 @@ const order: readonly (readonly [Phase, readonly Reason[]])[] = [
   ["Waiting", ["OutOfMemoryAtCap"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
   ["Waiting", ["CircuitOpen", "RolloutUndone", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
-  ["Waiting", ["InPlaceImpossible", "OwnerNotEditable"]],
+  ["Waiting", ["InPlaceImpossible", "InPlaceOnly", "OwnerNotEditable"]],
   [
     "Waiting",
     [

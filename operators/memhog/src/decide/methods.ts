@@ -6,6 +6,8 @@
 //   Redeploy    –                   CopyPod              Template               hold OwnerNotEditable
 //   Recommend   hold RecommendOnly, always
 //
+// With --in-place-only, CopyPod and Template become hold InPlaceOnly.
+//
 // (1) Only in clusters that do not serve pods/resize. In all others Auto leaves templates alone, as InPlace does, so that a tool that
 // applies them from a repository finds no difference (docs/decisions/0007-auto-leaves-templates-alone.md).
 //
@@ -39,7 +41,7 @@ export function methodFor(seen: ObservedApp, record: AppRecord, { pod, changes, 
   if (policy.strategy === "InPlace" || reason === "LearnedBefore" || leavesTemplate(seen, policy)) {
     return stuck(pod, changes, obstacle);
   }
-  return redeploy(seen, pod, obstacle);
+  return seen.cluster.inPlaceOnly ? stuck(pod, changes, obstacle, "InPlaceOnly") : redeploy(seen, pod, obstacle);
 }
 
 const no = (reason: HoldReason, detail: string): MethodChoice => ({ hold: hold(reason, detail) });
@@ -79,9 +81,14 @@ function provedInfeasible(action: Action, pod: ObservedPod, changes: readonly Ch
 const leavesTemplate = ({ app, cluster }: ObservedApp, { strategy }: Policy): boolean =>
   strategy === "Auto" && cluster.inPlace && !["Pod", "Job", "Other"].includes(app.kind);
 
-function stuck(pod: ObservedPod, changes: readonly Change[], obstacle: string): MethodChoice {
+function stuck(
+  pod: ObservedPod,
+  changes: readonly Change[],
+  obstacle: string,
+  reason: HoldReason = "InPlaceImpossible",
+): MethodChoice {
   const waits = !hasEnded(pod) && changes.some(({ container }) => containerOf(pod, container)?.running === false);
-  return waits ? no("NotRunning", "it can be resized in place when it runs again") : no("InPlaceImpossible", obstacle);
+  return waits ? no("NotRunning", "it can be resized in place when it runs again") : no(reason, obstacle);
 }
 
 function redeploy(seen: ObservedApp, pod: ObservedPod, obstacle: string): MethodChoice {

@@ -90,6 +90,9 @@ export function progressOf(seen: ObservedApp, intent: Intent): Progress {
   // A rollout that memhog began and that is stuck is undone even if nobody asks for raises any more (D6).
   if (progress.command?.do === "restoreTemplate" || isRollingBack(intent)) return progress;
   if (isFrozen(seen, intent)) return over ? progress : { intent, open: true };
+  // memhog was restarted with fewer permissions: its commands would only be rejected.
+  if (progress.command !== undefined && seen.cluster.inPlaceOnly && intent.method !== "InPlace")
+    return ended(intent, "Abandoned", "memhog runs with --in-place-only now");
   const policy = policyInCharge(seen);
   const strategy = policy?.strategy;
   const allowed = strategy !== "Recommend" && (strategy !== "InPlace" || intent.method === "InPlace");

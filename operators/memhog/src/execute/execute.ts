@@ -68,11 +68,17 @@ function runCommand(client: Server, app: AppName, command: Command): Promise<End
  * What this folder may do, beside what the controller needs for its watches. The Role is generated from this list, and the client
  * that it is handed can do nothing else (S1).
  */
-export const writePermissions = [
+const inPlacePermissions = [
   allow(AppMemory, "create", "patch"), // persist-plan.ts; patch: the owners change when a bare pod is replaced by its copy
   allow(AppMemory, "update", { subresource: "status" }),
-  allow(Pod, "get", "create", "delete"), // pods.ts
-  allow(Pod, "patch", { subresource: "resize" }),
+  allow(Pod, "get"),
+  allow(Pod, "patch", { subresource: "resize" }), // pods.ts
+] as const;
+/** Not granted with --in-place-only. `create pods` alone allows to run any image as any service account of the namespace. */
+const redeployPermissions = [
+  allow(Pod, "create", "delete"), // pods.ts
   allow(Pod, "create", { subresource: "eviction" }),
   ...templatedKinds.map((kind) => allow(kind, "get", "patch")), // templates.ts
 ] as const;
+export const writePermissions = [...inPlacePermissions, ...redeployPermissions] as const;
+export const writePermissionsInPlace = writePermissions.filter((grant) => !redeployPermissions.some((other) => other === grant));

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { alertGroups } from "./alerts.ts";
-import { manifests } from "./manifests.ts";
+import { components, manifests } from "./manifests.ts";
 import { deploy, generatedFiles } from "./write.ts";
 
 it("the generated files of deploy/, Helm chart included, are up to date (node operators/memhog/src/manifests/write.ts)", async () =>
@@ -42,25 +42,58 @@ it("S1: only the variant with webhooks has a Secret, that of their certificate",
   expect(text).not.toMatch(/"\*"|pods\/exec|pods\/attach/);
 });
 
-it.each(["operator", "cluster-wide", "with-webhooks"])("S2: pods of %s are hardened and have requests and limits", (variant) => {
-  const [deployment] = manifests()[`${variant}/deployment.yaml`] as readonly object[];
-  expect(deployment).toMatchObject({
-    spec: {
-      replicas: 2,
-      template: {
-        spec: {
-          securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
-          containers: [
-            {
-              resources: {
-                requests: { memory: expect.any(String), cpu: expect.any(String) },
-                limits: { memory: expect.any(String) },
+it.each(["operator-in-place", "cluster-wide-in-place"])("S1: %s can only resize pods in place", (variant) => {
+  const [roles, full] = [variant, variant.replace("-in-place", "")].map((name) =>
+    JSON.stringify(manifests()[`${name}/rbac.yaml`]),
+  );
+  const redeploys =
+    /"pods"\],"verbs":\[[^\]]*"(create|delete)"|pods\/eviction|"(deployments|statefulsets)"[^\]]*\],"verbs":\[[^\]]*"patch"/;
+  expect(full).toMatch(redeploys);
+  expect(roles).not.toMatch(redeploys);
+  expect(roles).toContain("pods/resize");
+  expect(JSON.stringify(manifests()[`${variant}/deployment.yaml`])).toContain("--in-place-only");
+});
+
+it("people with Kubernetes' own roles may view and edit memhog's objects, but not write an AppMemory", () => {
+  const [view, edit] = components["aggregated-roles"];
+  expect(view?.metadata?.labels).toMatchObject({ "rbac.authorization.k8s.io/aggregate-to-view": "true" });
+  expect(view?.rules).toEqual([
+    { apiGroups: ["kubedemo.com"], resources: ["appmonitors", "appmemories"], verbs: ["get", "list", "watch"] },
+  ]);
+  expect(edit?.metadata?.labels).not.toHaveProperty(["rbac.authorization.k8s.io/aggregate-to-view"]);
+  expect(edit?.rules).toContainEqual({
+    ...{ apiGroups: ["kubedemo.com"], resources: ["appmemories"] },
+    verbs: ["delete", "deletecollection"],
+  });
+  expect(manifests()["cluster-wide/objects.yaml"]).toEqual([view, edit]);
+});
+
+it.each(["operator", "operator-in-place", "cluster-wide", "cluster-wide-in-place", "with-webhooks"])(
+  "S2: pods of %s are hardened and have requests and limits",
+  (variant) => {
+    const [deployment] = manifests()[`${variant}/deployment.yaml`] as readonly object[];
+    expect(deployment).toMatchObject({
+      spec: {
+        replicas: 2,
+        template: {
+          spec: {
+            securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+            containers: [
+              {
+                resources: {
+                  requests: { memory: expect.any(String), cpu: expect.any(String) },
+                  limits: { memory: expect.any(String) },
+                },
+                securityContext: {
+                  allowPrivilegeEscalation: false,
+                  readOnlyRootFilesystem: true,
+                  capabilities: { drop: ["ALL"] },
+                },
               },
-              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
-            },
-          ],
+            ],
+          },
         },
       },
-    },
-  });
-});
+    });
+  },
+);

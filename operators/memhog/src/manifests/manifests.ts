@@ -3,6 +3,7 @@
 import { type ManifestFiles, operatorManifests } from "@memhog/kit";
 import { apiVersionOf, Deployment, type KubernetesObject, recommendedLabels } from "@memhog/runtime";
 import { identityLabels } from "@memhog/runtime/objects";
+import { AppMemory } from "../api/app-memory.ts";
 import { AppMonitor } from "../api/app-monitor.ts";
 import { monitorAnnotation, operatorName } from "../api/names.ts";
 import { program } from "../cli/commands.ts";
@@ -30,9 +31,15 @@ export function manifests(): ManifestFiles {
     samples,
     components,
     variants: {
-      "cluster-wide": { args: ["--all-namespaces"], namespace: "memhog-system" },
+      "operator-in-place": { namespaces: "own", args: ["--in-place-only"] },
+      "cluster-wide": { args: ["--all-namespaces"], namespace: "memhog-system", objects: aggregatedRoles },
+      "cluster-wide-in-place": {
+        args: ["--all-namespaces", "--in-place-only"],
+        namespace: "memhog-system",
+        objects: aggregatedRoles,
+      },
       // A webhook configuration belongs to the whole cluster.
-      "with-webhooks": { args: ["--all-namespaces"], namespace: "memhog-system", webhooks: true },
+      "with-webhooks": { args: ["--all-namespaces"], namespace: "memhog-system", webhooks: true, objects: aggregatedRoles },
     },
   });
 }
@@ -110,8 +117,35 @@ const networkPolicy: KubernetesObject & { readonly spec: object } = {
   },
 };
 
+// For people: whoever may view or edit a namespace by Kubernetes' own roles may do the same with memhog's objects. Editors may delete
+// an AppMemory, which makes memhog start over, but not write one: it is the memory of the operator.
+
+const group = [AppMonitor.group];
+const kinds = [AppMonitor.plural, AppMemory.plural];
+export const viewRules = [{ apiGroups: group, resources: kinds, verbs: ["get", "list", "watch"] }];
+export const editRules = [
+  { apiGroups: group, resources: [AppMonitor.plural], verbs: ["create", "update", "patch", "delete", "deletecollection"] },
+  { apiGroups: group, resources: [AppMemory.plural], verbs: ["delete", "deletecollection"] },
+];
+
+function aggregatedRole(
+  name: string,
+  to: readonly string[],
+  rules: readonly object[],
+): KubernetesObject & { readonly rules: object } {
+  const aggregated = Object.fromEntries(to.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, "true"]));
+  const labels = { ...metadata.labels, ...aggregated };
+  return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name, labels }, rules };
+}
+
+const aggregatedRoles = [
+  aggregatedRole(`${operatorName}-view`, ["view", "edit", "admin"], viewRules),
+  aggregatedRole(`${operatorName}-edit`, ["edit", "admin"], editRules),
+];
+
 /** The components by folder. */
 export const components = {
+  "aggregated-roles": aggregatedRoles,
   "service-monitor": [serviceMonitor],
   "prometheus-rule": [prometheusRule],
   "network-policy": [networkPolicy],

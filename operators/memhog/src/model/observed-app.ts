@@ -57,6 +57,8 @@ export interface ClusterAbilities {
   readonly inPlace: boolean;
   /** A container that is already OOMKilled can be resized (Kubernetes ≥ 1.37). */
   readonly resizeAfterOomKill: boolean;
+  /** memhog runs with --in-place-only: it has no permission to replace pods or edit owners. @default false */
+  readonly inPlaceOnly?: boolean;
 }
 
 export interface ObservedMetrics {

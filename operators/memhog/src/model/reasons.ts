@@ -34,6 +34,7 @@ export const holdReasons = {
   ManagedByAutoscaler: "another autoscaler manages this memory",
   RecommendOnly: "the strategy is Recommend; the raise is reported and not made",
   InPlaceImpossible: "the pod cannot be resized in place, and it must not be replaced",
+  InPlaceOnly: "the pod would have to be replaced, and memhog runs with --in-place-only",
   OwnerNotEditable: "the pod cannot be resized in place, and memhog does not edit owners of this kind",
   WouldCauseDowntime:
     "a redeployment would remove every Ready pod before a new one is Ready; add a replica, allow the rollout to surge, or use strategy Auto",

@@ -31,6 +31,8 @@ export interface MemoryPollerOptions {
   readonly timeoutMs?: number;
   /** Added to every query. @default none */
   readonly matchers?: readonly Matcher[];
+  /** Pods in these namespaces are ignored. @default none */
+  readonly isExcluded?: (namespace: string) => boolean;
   /** Called after every query. */
   readonly onQuery?: (report: QueryReport) => void;
 }
@@ -73,8 +75,15 @@ export class MemoryPoller {
   #unseenRevision = 0;
   #lastQuery: LastQuery | undefined;
 
-  constructor({ transport, intervalMs = 15_000, timeoutMs = 10_000, matchers = [], onQuery }: MemoryPollerOptions) {
-    const usual = { transport, intervalMs: Math.max(leastIntervalMs, intervalMs), timeoutMs, matchers };
+  constructor({
+    transport,
+    intervalMs = 15_000,
+    timeoutMs = 10_000,
+    matchers = [],
+    isExcluded = () => false,
+    onQuery,
+  }: MemoryPollerOptions) {
+    const usual = { transport, intervalMs: Math.max(leastIntervalMs, intervalMs), timeoutMs, matchers, isExcluded };
     this.#options = { ...usual, ...(onQuery && { onQuery }) };
   }
 
@@ -132,7 +141,7 @@ export class MemoryPoller {
     this.#clock = clock;
     const began = clock.monotonic();
     const { transport, timeoutMs, matchers } = this.#options;
-    const scope = queryScope(cached);
+    const scope = queryScope(cached, this.#options.isExcluded);
     const query = { ...nextQuery({ ...scope, worked: this.#worked, empty: this.#empty }), matchers };
     try {
       const result = await ask(query, { transport, clock, timeoutMs, signal, isWanted: wantedIn(cached) });
@@ -180,7 +189,10 @@ export class MemoryPoller {
   #lookFor(cached: CacheReader, metrics: readonly Metric[]): void {
     const before = this.#unseen;
     const since = this.#now();
-    const expected = cached.list(PodView).filter(({ facts }) => facts.watched?.monitored === true && !facts.deleting);
+    const expected = cached.list(PodView).filter(({ metadata, facts }) => {
+      const excluded = this.#options.isExcluded(metadata.namespace ?? "");
+      return facts.watched?.monitored === true && !facts.deleting && !excluded;
+    });
     const unseen = metrics.flatMap((metric) =>
       expected.filter((pod) => this.#isUnseen(metric, pod)).map((pod) => [metric, pod] as const),
     );
@@ -234,12 +246,16 @@ interface Unseen {
 const unseenKey = (metric: Metric, uid: string) => `${metric}/${uid}`;
 
 /** The namespaces and metrics to query. */
-function queryScope(cached: CacheReader): Pick<QueryHistory, "namespaces" | "wantsUsage"> & { readonly pods: number } {
+function queryScope(
+  cached: CacheReader,
+  isExcluded: (namespace: string) => boolean,
+): Pick<QueryHistory, "namespaces" | "wantsUsage"> & { readonly pods: number } {
   const namespaces = new Set<string>();
   let pods = 0;
   for (const { metadata, facts } of cached.list(PodView)) {
-    if (facts.watched === undefined) continue;
-    namespaces.add(metadata.namespace ?? "");
+    const { namespace = "" } = metadata;
+    if (facts.watched === undefined || isExcluded(namespace)) continue;
+    namespaces.add(namespace);
     pods += 1;
   }
   const wantsUsage = cached.list(AppMonitorView).some(({ spec }) => spec.metric === "Usage");

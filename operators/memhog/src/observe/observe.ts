@@ -61,6 +61,8 @@ export interface ObserveDeps {
   readonly raises: Pick<RaiseTimes, "ago" | "since">;
   /** Nodes are watched (see `watches`). If not, the free memory of nodes is unknown and not a cap. */
   readonly nodes: boolean;
+  /** See ClusterAbilities. @default false */
+  readonly inPlaceOnly?: boolean;
   /** Raises that may not be in the cache yet. @default none */
   readonly inProgress?: RaisesInProgress;
   /** Called for every malformed entry of an AppMemory. */
@@ -94,7 +96,11 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
     template,
     limits: limitsOf(app, cached),
     metrics: deps.memory.metrics(),
-    cluster: { ...cluster, resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools) },
+    cluster: {
+      ...cluster,
+      resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools),
+      ...(deps.inPlaceOnly && { inPlaceOnly: true }),
+    },
     otherAutoscaler: otherAutoscalerOf(app, kept, cached),
     underWayElsewhere: (deps.inProgress ?? new RaisesInProgress()).elsewhere(ref, cached, ctx.clock.now()),
     raisedAgoMs: deps.raises.ago(everRaised(pods, record)),

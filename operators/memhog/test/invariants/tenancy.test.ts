@@ -3,6 +3,7 @@ import { type Logger, Pod } from "@memhog/runtime";
 import { Namespace } from "@memhog/runtime/kinds";
 import { describe, expect, it } from "vitest";
 import { AppMemory } from "../../src/api/app-memory.ts";
+import { AppMonitor } from "../../src/api/app-monitor.ts";
 import { appAnnotation, copyOfLabel, monitorAnnotation } from "../../src/api/names.ts";
 import { effectsOf } from "./effects.fixture.ts";
 import { type HogOptions, hogPod, sizeOf } from "./hogs.fixture.ts";
@@ -44,6 +45,58 @@ describe("T1: tenancy", () => {
     );
     expect(w.asked.length).toBeGreaterThan(3);
     expect(w.asked.filter((query) => !query.includes('"ours"') || query.includes("theirs"))).toEqual([]);
+  });
+});
+
+describe("S1: an operator that only resizes in place, and leaves namespaces alone", () => {
+  it("S1: with --in-place-only, strategies that need more are held with a reason, and nothing else is tried", async () => {
+    await using w = await world();
+    await w.monitor({ strategy: "Redeploy" });
+    await w.pod("bare");
+    await w.deployment("web", { replicas: 2 });
+    const operator = w.start({ inPlaceOnly: true });
+    await w.pass(minutes(10));
+    expect(effectsOf([operator])).toEqual({});
+    for (const app of ["pod-bare", "deployment-web"])
+      expect((await w.memory(app))?.status).toMatchObject({ phase: "Waiting", reason: "InPlaceOnly" });
+    await w.monitor({ strategy: "Auto" });
+    await w.pass(minutes(2));
+    expect((await w.pods()).map(sizeOf)).toEqual(["512Mi/768Mi", "512Mi/768Mi", "512Mi/768Mi"]);
+  });
+
+  it("S1: a redeployment that began before --in-place-only is abandoned, not retried", async () => {
+    await using w = await world();
+    await w.monitor({ strategy: "Redeploy" });
+    await w.pod("bare", never);
+    const first = w.start();
+    await w.pass(minutes(1));
+    expect((await w.memory("pod-bare"))?.status?.intents).toMatchObject([{ method: "CopyPod" }]);
+    await first.stop();
+    const second = w.start({ name: "memhog-2", inPlaceOnly: true });
+    await w.pass(minutes(20));
+    expect(effectsOf([second])).toEqual({});
+    const { intents, actions, reason } = (await w.memory("pod-bare"))?.status ?? {};
+    expect({ intents, outcome: actions?.at(-1)?.outcome, reason }).toEqual({
+      intents: undefined,
+      outcome: "Abandoned",
+      reason: "InPlaceOnly",
+    });
+  });
+
+  it("S1: nothing is read into, written or queried for an excluded namespace, and its AppMonitor says so", async () => {
+    await using w = await twoTenants();
+    await w.monitor({}, { namespace: "theirs" });
+    const operator = w.start({ isExcluded: (namespace) => namespace === "theirs" });
+    await w.pass(minutes(2));
+    expect((await w.pods("ours")).map(sizeOf)).toEqual(["512Mi/768Mi"]);
+    expect((await w.pods("theirs")).map(sizeOf)).toEqual(["256Mi/384Mi"]);
+    const written = operator.voice.said.filter(({ path }) => !path.includes("/namespaces/ours/"));
+    expect(new Set(written.map(({ path }) => path))).toEqual(
+      new Set(["/apis/kubedemo.com/v1/namespaces/theirs/appmonitors/johnny-cache/status"]),
+    );
+    expect(w.asked.filter((query) => query.includes("theirs"))).toEqual([]);
+    const { status } = await w.client.get(AppMonitor, { namespace: "theirs", name: "johnny-cache" });
+    expect(status?.conditions?.[0]).toMatchObject({ type: "Ready", status: "False", reason: "NamespaceExcluded" });
   });
 });
 

@@ -47,6 +47,10 @@ export interface StartOptions {
   readonly namespaces?: readonly string[];
   /** Prometheus is unreachable for this operator. @default false */
   readonly blind?: boolean;
+  /** See MemhogOptions. @default false */
+  readonly inPlaceOnly?: boolean;
+  /** See MemhogOptions. @default none */
+  readonly isExcluded?: (namespace: string) => boolean;
   /** Serves the dashboard at this port of 127.0.0.1. @default not served */
   readonly onDashboard?: (port: number) => void;
 }
@@ -81,6 +85,8 @@ export async function world(options: WorldOptions = {}) {
     log = silentLogger,
     namespaces,
     blind = false,
+    inPlaceOnly = false,
+    isExcluded,
     onDashboard,
   }: StartOptions = {}): Running => {
     const voice = new Voice(simulator.transport, name);
@@ -99,6 +105,7 @@ export async function world(options: WorldOptions = {}) {
         instance: name,
       },
       ...{ metricsBindAddress: "0", healthProbeBindAddress: "0", drainMs: 0, memory: "default" as const },
+      ...{ inPlaceOnly, ...(isExcluded && { isExcluded }) },
       ...(namespaces && { namespaces }),
       ...(onDashboard && { onDashboard, dashboardBindAddress: "127.0.0.1:0" }),
       process: { onStop: () => () => {}, onUnhandledRejection: () => () => {}, exit: () => {} },

@@ -186,12 +186,19 @@ function rbacOf<F extends FlagTable>(program: OperatorProgram<F>, flags: FlagVal
   });
 }
 
-/** The permissions of the program with its default flags in all namespaces: for manifests. */
+export interface PermissionsOptions {
+  /** Include those of the webhooks. @default true */
+  readonly webhooks?: boolean;
+  /** Flags that change what the program may do. @default none */
+  readonly args?: readonly string[];
+}
+
+/** The permissions of the program in all namespaces: for manifests. */
 export function permissionsOf(
   program: OperatorProgram,
-  { webhooks = true }: { readonly webhooks?: boolean } = {},
+  { webhooks = true, args = [] }: PermissionsOptions = {},
 ): readonly Grant[] {
-  const { options, values } = parseCommandLine(program, ["--all-namespaces"]);
+  const { options, values } = parseCommandLine(program, ["--all-namespaces", ...args]);
   const all = withAllFeatures(program, values, options);
   return grantsOf(resolveOptions({ ...all, webhooks: webhooks ? (program.webhooks ?? []) : [] }));
 }
