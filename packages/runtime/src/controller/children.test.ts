@@ -385,6 +385,62 @@ describe("applyChildren", () => {
     }
   });
 
+  describe("in the mode once", () => {
+    const once = (adopt = false) =>
+      controller(ConfigMap, { owns: [Secret] }, async (own, ctx) => {
+        const owner = ctx.get(ConfigMap, own);
+        const object = { metadata: { name: "s" }, stringData: { value: "generated" } };
+        if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, object, { mode: "once", adopt })]);
+        return done();
+      });
+
+    it("W1: creates nothing and changes nothing if the cache has not seen the child yet", async () => {
+      await using at = await atWork(() => once());
+      const { uid } = at.api.put(ConfigMap, config("a")).metadata;
+      const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid, controller: true }];
+      at.world.spoil = (write) => {
+        if (write.startsWith("create") && at.api.get(Secret, ref("s")) === undefined)
+          at.api.put(Secret, { metadata: { ...ref("s"), ownerReferences }, data: { value: "first" } }); // another leader
+        return undefined;
+      };
+      await at.start();
+      await at.clock.advance(60_000);
+      expect([at.world.writes, at.errors]).toEqual([["create Secret home/s"], []]);
+      expect(at.api.get(Secret, ref("s"))?.data).toEqual({ value: "first" });
+    });
+
+    it("reports an object of another owner, and adopts one without on request, without changing its content", async () => {
+      for (const adopt of [false, true]) {
+        await using at = await atWork(() => once(adopt));
+        at.api.put(Secret, { metadata: ref("s"), data: { value: "theirs" } });
+        const { uid } = at.api.put(ConfigMap, config("a")).metadata;
+        await at.start();
+        const { metadata, data } = at.api.get(Secret, ref("s")) ?? {};
+        expect([data, metadata?.ownerReferences?.[0]?.uid]).toEqual([{ value: "theirs" }, adopt ? uid : undefined]);
+        expect(at.errors.join().includes("AlreadyOwnedError")).toBe(!adopt);
+      }
+    });
+  });
+
+  it("E1: writes a child with another desired state on every reconcile 20 times at once, and then every 10 s", async () => {
+    let count = 0;
+    await using at = await atWork(() =>
+      controller(ConfigMap, { owns: [Secret] }, async (own, ctx) => {
+        const owner = ctx.get(ConfigMap, own);
+        const object = { metadata: { name: "s" }, stringData: { value: `${count++}` } };
+        if (owner !== undefined) await ctx.applyChildren(owner, [child(Secret, object)]);
+        return done();
+      }),
+    );
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    await at.clock.advance(1_000);
+    expect(at.world.writes.splice(0).length).toBe(1 + 20);
+    expect(at.events.at(-1)).toMatchObject({ reason: "UnstableChild", message: expect.stringContaining("$.stringData.value") });
+    await at.clock.advance(100_000);
+    expect(at.world.writes.length).toBe(10);
+  });
+
   it("W4: waits for the garbage collection of children of a deleted owner with the same name", async () => {
     await using at = await atWork(() => colors(() => ["red"]));
     at.api.put(ConfigMap, config("a"));
