@@ -83,9 +83,9 @@ describe("step by step", () => {
     expect(decide(world([original(), copy(old)], different)).commands).toEqual([]);
   });
 
-  it("a copy that was given up is deleted even if it becomes Ready at the last moment: the record says so (C4)", () => {
+  it("D6: a copy that was given up and becomes Ready at the last moment replaces the original after all (C4)", () => {
     const { commands } = decide(world([original(), copy()], { record: aRecord({ intents: [givenUp] }) }));
-    expect(commands).toMatchObject([{ do: "deletePod", uid: "pod-2", why: "NotReady" }]);
+    expect(commands).toMatchObject([{ do: "deletePod", uid: "pod-1", why: "Replaced" }]);
   });
 });
 
@@ -103,6 +103,76 @@ describe("D6: two copies must not run at the same time", () => {
     const { copyUid: _, ...unmade } = { ...intent, atMs: now - 1_000 };
     const seen = world([original({ copyRisk: "WritesVolume" })], { record: aRecord({ intents: [unmade] }) });
     expect(decide(seen)).toMatchObject({ settled: [{ outcome: "Abandoned" }], commands: [] });
+  });
+});
+
+describe("D6: a raise that is no longer asked for leaves no twins", () => {
+  const withdrawn = { ...intent, waiting: { reason: "CopyWithdrawn" } } as const;
+  const another = aPolicy({ name: "another", uid: "another" });
+  const unmonitored = { monitored: false };
+  const starting = { ready: false };
+  const remove = [{ do: "deletePod", uid: "pod-2", why: "Withdrawn" }];
+
+  it.each<{ name: string; pods?: readonly ObservedPod[]; different?: Partial<ObservedApp>; next: readonly object[] }>([
+    { name: "the AppMonitor is deleted", different: { policies: [] }, next: remove },
+    { name: "two AppMonitors select it", different: { policies: [aPolicy(), another] }, next: remove },
+    { name: "the strategy is Recommend now", different: { policies: [aPolicy({ strategy: "Recommend" })] }, next: remove },
+    { name: "the original is not monitored", pods: [original(unmonitored), copy(starting)], next: remove },
+    { name: "the copy is not monitored", pods: [original(), copy({ ...starting, ...unmonitored })], next: remove },
+    { name: "the copy is Ready, too: the original stays", pods: [original(), copy()], different: { policies: [] }, next: remove },
+    {
+      name: "only the copy is Ready: it stays",
+      pods: [original(starting), copy()],
+      different: { policies: [] },
+      next: [{ do: "deletePod", uid: "pod-1", why: "Replaced" }],
+    },
+    {
+      name: "only the copy is Ready, but the original must not be touched",
+      pods: [original({ ...starting, ...unmonitored }), copy()],
+      next: remove,
+    },
+    {
+      name: "D2: the original is being deleted",
+      pods: [original({ deleting: true }), copy(starting)],
+      different: { policies: [] },
+      next: [],
+    },
+    { name: "E4: paused: nothing until it continues", different: { policies: [aPolicy({ paused: true })] }, next: [] },
+    { name: "InPlace: what has begun is completed", different: { policies: [aPolicy({ strategy: "InPlace" })] }, next: [] },
+  ])("$name", ({ pods = [original(), copy(starting)], different = {}, next }) => {
+    const { commands, record } = decide(world(pods, different));
+    expect(commands).toMatchObject(next);
+    expect(commands).toHaveLength(next.length);
+    expect(record.intents).toHaveLength(1);
+  });
+
+  it("a copy that was created just before a crash is found by its name and label", () => {
+    const { copyUid: _, ...unmade } = intent;
+    const { commands } = decide(world([original(), copy(starting)], { policies: [], record: aRecord({ intents: [unmade] }) }));
+    expect(commands).toMatchObject(remove);
+  });
+
+  it.each([
+    { name: "nobody asks for it", policies: [] },
+    { name: "somebody asks for it again", policies: [aPolicy()] },
+  ])("goes on once it is recorded, and ends when the copy is gone: $name (C1)", ({ policies }) => {
+    const record = aRecord({ intents: [withdrawn] });
+    expect(decide(world([original(), copy(starting)], { policies, record })).commands).toMatchObject(remove);
+    expect(decide(world([original()], { policies, record })).settled).toMatchObject([{ outcome: "Abandoned" }]);
+  });
+
+  it("is not begun again at once: somebody may have exempted the copy", () => {
+    const { record } = decide(world([original()], { record: aRecord({ intents: [withdrawn] }) }));
+    const again = (nowMs: number) => decide(world([original()], { record, nowMs })).commands;
+    expect(again(now + 299_000)).toEqual([]);
+    expect(again(now + 300_000)).toMatchObject([{ do: "createCopy" }]);
+  });
+
+  it.each([
+    { name: "and the copy is Ready", pods: [copy()], outcome: "Applied" },
+    { name: "and the original has ended", pods: [original({ phase: "Failed" }), copy(starting)], outcome: "Abandoned" },
+  ])("D2: the copy stays if the original is gone $name", ({ pods, outcome }) => {
+    expect(decide(world(pods, { policies: [] }))).toMatchObject({ commands: [], settled: [{ outcome }] });
   });
 });
 

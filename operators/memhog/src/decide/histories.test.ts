@@ -68,12 +68,15 @@ it("E4: no command while paused; none under Recommend or without an AppMonitor b
     if (policy === undefined || policy.strategy === "Recommend")
       expect(commands.filter((command) => !undoes(command))).toEqual([]);
     const touched = new Set(commands.map(podOf));
-    for (const pod of seen.pods) if (!pod.monitored) expect(touched.has(pod.uid)).toBe(false);
+    const copies = new Set(seen.record.intents.map(({ copyUid }) => copyUid));
+    for (const pod of seen.pods) if (!pod.monitored && !copies.has(pod.uid)) expect(touched.has(pod.uid)).toBe(false);
   });
 });
 
 const undoes = ({ do: what, intent }: Command): boolean =>
-  what === "restoreTemplate" || (what === "evict" && intent.waiting?.reason === "RollingBack");
+  what === "restoreTemplate" ||
+  (what === "evict" && intent.waiting?.reason === "RollingBack") ||
+  (what === "deletePod" && (intent.waiting?.reason === "CopyWithdrawn" || intent.waiting?.reason === "OriginalTerminating"));
 
 const podOf = (command: Command): string =>
   "uid" in command ? command.uid : command.intent.method === "Template" ? "" : command.intent.pod.uid;

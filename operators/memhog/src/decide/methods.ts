@@ -23,7 +23,7 @@ import {
   resizesInPlace,
 } from "../model/observed-app.ts";
 import type { Action, AppRecord, Change, Intent, Method } from "../model/plan.ts";
-import type { HoldReason } from "../model/reasons.ts";
+import { actionCauses, type HoldReason } from "../model/reasons.ts";
 import { type Hold, hold } from "./facts.ts";
 import type { PodRaise } from "./intents.ts";
 import { isFrozen, minutes, policyInCharge, since } from "./progress.ts";
@@ -155,6 +155,9 @@ function afterRefusal(seen: ObservedApp, record: AppRecord, { pod, method, chang
 
 function afterBadCopy(seen: ObservedApp, record: AppRecord, { pod, method }: Step): Postponed | undefined {
   if (method !== "CopyPod") return undefined;
+  const before = record.actions.findLast((action) => action.pod.uid === pod.uid && action.method === method);
+  // Otherwise, a copy that somebody exempts from monitoring would be created again at once.
+  if (before?.cause === "Withdrawn") return during(seen, before, 1, hold("ReplacementNotReady", actionCauses.Withdrawn));
   const last = streak(record, (action) => action.pod.uid === pod.uid && action.method === method, "NotReady");
   const newest = last[0];
   return newest && during(seen, newest, last.length, hold("ReplacementNotReady", newest.message ?? "the copy was not Ready"));

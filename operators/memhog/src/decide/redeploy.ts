@@ -11,6 +11,14 @@
 //   gone       Ready           Applied
 //   gone       not Ready       wait, and never delete the only pod
 //   gone       none            Abandoned
+//
+// If the raise is no longer asked for (no AppMonitor or several, strategy Recommend, a pod that is not monitored any more), the copy goes
+// and the original stays, so that there are never two for long (D6):
+//
+//   original                     copy        →
+//   exists                       any         record that the copy is withdrawn, then delete it
+//   not Ready, but monitored     Ready       delete the original: the copy serves
+//   gone or ended                any         the copy stays
 import { dnsSubdomain } from "@memhog/runtime/objects";
 import { bytes, larger } from "../model/bytes.ts";
 import {
@@ -25,6 +33,7 @@ import {
   podOf,
 } from "../model/observed-app.ts";
 import type { Change, Command, Intent, Memory } from "../model/plan.ts";
+import { actionCauses } from "../model/reasons.ts";
 import type { PodRaise } from "./intents.ts";
 import {
   ended,
@@ -51,6 +60,7 @@ export const copyRisks: Readonly<Record<CopyRisk, string>> = {
 /** How long a copy may take to become Ready. */
 export const copyPatienceMs = minutes(5);
 const isGivenUp = ({ waiting: why }: Intent): boolean => why?.reason === "CopyGivenUp";
+const isWithdrawn = ({ waiting: why }: Intent): boolean => why?.reason === "CopyWithdrawn";
 
 export function copyProgress(seen: ObservedApp, intent: Intent): Progress {
   const original = podOf(seen, intent.pod.uid);
@@ -58,6 +68,9 @@ export function copyProgress(seen: ObservedApp, intent: Intent): Progress {
   if (original === undefined)
     return copy === undefined ? ended(intent, "Abandoned", "the pod is gone") : alone(seen, intent, copy);
   if (copy === undefined) return withoutCopy(seen, intent, original);
+  if (isWithdrawn(intent)) return withdrawing(intent, original, copy);
+  // It became Ready after all. Its deletion carries its resourceVersion, so it is either gone or stays.
+  if (isGivenUp(intent) && copy.ready && !copy.deleting) return replacing(intent, original);
   if (isGivenUp(intent)) return givingUp(intent, copy);
   if (isRefused(intent)) return tryAgainLater(seen, intent);
   if (copy.deleting) return waiting(intent, "CopyTerminating");
@@ -77,7 +90,31 @@ function alone(seen: ObservedApp, intent: Intent, copy: ObservedPod): Progress {
     : ended(intent, "NotReady", "the original is gone, and its copy is not Ready");
 }
 
+/** The end of a raise that is no longer asked for. Undefined while there is no copy. */
+export function withdrawnCopy(seen: ObservedApp, intent: Intent): Progress | undefined {
+  const original = podOf(seen, intent.pod.uid);
+  const copy = copyFor(seen, intent) ?? unrecordedCopy(seen, intent);
+  if (copy === undefined) return isWithdrawn(intent) ? copyProgress(seen, intent) : undefined;
+  if (original === undefined) return alone(seen, intent, copy);
+  return withdrawing(intent, original, copy);
+}
+
+/** Created just before a crash. Its label can be forged, so execute/pods.ts compares its spec before it is deleted (T2). */
+const unrecordedCopy = ({ pods }: ObservedApp, { copy, pod }: Intent): ObservedPod | undefined =>
+  pods.find((one) => one.name === copy && one.copyOf === pod.uid);
+
+function withdrawing(intent: Intent, original: ObservedPod, copy: ObservedPod): Progress {
+  if (original.deleting) return { intent, open: true };
+  if (!live(original)) return ended(intent, "Abandoned", "the pod has ended; its copy stays");
+  const serves = copy.ready && copy.monitored && !copy.deleting;
+  if (serves && !original.ready && original.monitored) return replacing(intent, original);
+  const told = waiting(intent, "CopyWithdrawn");
+  if (copy.deleting) return told;
+  return { ...told, command: { do: "deletePod", intent: told.intent, name: copy.name, uid: copy.uid, why: "Withdrawn" } };
+}
+
 function withoutCopy(seen: ObservedApp, intent: Intent, original: ObservedPod): Progress {
+  if (isWithdrawn(intent)) return ended(intent, "Abandoned", actionCauses.Withdrawn, "Withdrawn");
   if (isGivenUp(intent)) return ended(intent, "NotReady", "the copy did not become Ready; the original stays");
   if (!live(original)) return ended(intent, "Abandoned", "the pod is gone");
   if (isRefused(intent)) return endedRefused(intent);

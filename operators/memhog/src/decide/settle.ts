@@ -22,7 +22,7 @@ import { inPlaceProgress } from "./in-place.ts";
 import { methodFor } from "./methods.ts";
 import { whatForbids } from "./need.ts";
 import { ended, isExempt, isFrozen, isInfeasible, neverFits, type Progress, policyInCharge } from "./progress.ts";
-import { copyProgress, isRollingBack, templateProgress } from "./redeploy.ts";
+import { copyProgress, isRollingBack, templateProgress, withdrawnCopy } from "./redeploy.ts";
 
 interface Settlement {
   readonly record: AppRecord;
@@ -86,6 +86,8 @@ const byMethod: Readonly<Record<Method, (seen: ObservedApp, intent: Intent) => P
 export function progressOf(seen: ObservedApp, intent: Intent): Progress {
   const progress = byMethod[intent.method](seen, intent);
   const over = progress.outcome === "Abandoned" || progress.outcome === "Refused";
+  const withdrawn = intent.method === "CopyPod" && !isWanted(seen, intent) ? withdrawnCopy(seen, intent) : undefined;
+  if (withdrawn !== undefined) return withdrawn;
   if (isExempt(seen, intent)) return over ? progress : { intent, open: true };
   // A rollout that memhog began and that is stuck is undone even if nobody asks for raises any more (D6).
   if (progress.command?.do === "restoreTemplate" || isRollingBack(intent)) return progress;
@@ -107,6 +109,10 @@ export function progressOf(seen: ObservedApp, intent: Intent): Progress {
   const { command, ...rest } = progress;
   return strategy === "Recommend" ? rest : { ...rest, command };
 }
+
+/** Whether anybody still asks for the raise. Changing the strategy to InPlace does not withdraw what has begun. */
+const isWanted = (seen: ObservedApp, intent: Intent): boolean =>
+  !isFrozen(seen, intent) && policyInCharge(seen)?.strategy !== "Recommend";
 
 function isFirst(command: Command): boolean {
   if (command.do === "resize") return command.step !== "requests";

@@ -9,7 +9,7 @@ import { intentOn, memory, ready, resourcesIn, stage } from "./stage.fixture.ts"
 
 const copy = "hungry-autoscaled";
 const createOf = (pod: Stored<Pod>): Command => ({ do: "createCopy", intent: intentOn(pod, { method: "CopyPod", copy }), copy });
-const deleteOf = (of: Stored<Pod>, pod: Stored<Pod>, why: "Replaced" | "NotReady", copyUid = ""): Command => ({
+const deleteOf = (of: Stored<Pod>, pod: Stored<Pod>, why: "Replaced" | "NotReady" | "Withdrawn", copyUid = ""): Command => ({
   do: "deletePod",
   intent: intentOn(of, { method: "CopyPod", copy, copyUid }),
   name: pod.metadata.name,
@@ -193,6 +193,41 @@ describe("redeploying a bare pod", () => {
       (found) => found === undefined,
     );
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it("D6: removes a copy that is no longer asked for, Ready or not and whatever its annotation, while the original is there", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    const { copyUid } = await at.act(createOf(pod));
+    const made = await at.client.get(Pod, { namespace: at.namespace, name: copy });
+    await at.say(copy, ready);
+    await at.annotate(copy, "false");
+    await at.annotate("hungry", "false");
+    expect(await at.act(deleteOf(pod, pod, "Withdrawn", copyUid))).toMatchObject({ ended: "changed" });
+    expect(await at.act(deleteOf(pod, made, "Withdrawn", copyUid))).toMatchObject({ ended: "done" });
+    await at.cluster.eventually(
+      () => at.get(copy),
+      (found) => found === undefined,
+    );
+    expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it("D6, T2: a withdrawn copy stays if the original is gone, or if it is not the recorded one", async () => {
+    await using at = await stage();
+    const pod = await at.make("hungry");
+    const { copyUid } = await at.act(createOf(pod));
+    const made = await at.client.get(Pod, { namespace: at.namespace, name: copy });
+    expect(await at.act(deleteOf(pod, made, "Withdrawn", "another"))).toMatchObject({ ended: "changed" });
+    await at.client.delete(Pod, { namespace: at.namespace, name: "hungry" });
+    await at.cluster.eventually(
+      () => at.get("hungry"),
+      (found) => found === undefined,
+    );
+    expect(await at.act(deleteOf(pod, made, "Withdrawn", copyUid))).toMatchObject({
+      ended: "changed",
+      detail: expect.stringContaining("stays"),
+    });
+    expect((await at.get(copy))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
   it("is stopped by the annotation (E4)", async () => {

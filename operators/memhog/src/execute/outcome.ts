@@ -123,16 +123,22 @@ function waitingAfter({ intent }: Command, { ended, cause, detail }: Ending): re
  * The live read before a pod is changed, since caches may be stale: is it still the same pod, monitored, and not being deleted?
  * (E4, W1, W4). Returns the pod, or why it is left alone.
  */
-export async function livePod(server: Server, ref: ObjectRef, uid: string): Promise<Stored<Pod> | Ending> {
+export async function livePod(
+  server: Server,
+  ref: ObjectRef,
+  uid: string,
+  { monitored = true }: { /** It must have the annotation. @default true */ readonly monitored?: boolean } = {},
+): Promise<Stored<Pod> | Ending> {
   const pod = await server.find(Pod, ref);
-  return pod === undefined ? { ended: "gone", detail: `pod ${ref.name} is gone` } : (whyNot(pod, uid) ?? pod);
+  return pod === undefined ? { ended: "gone", detail: `pod ${ref.name} is gone` } : (whyNot(pod, uid, monitored) ?? pod);
 }
 
-function whyNot({ metadata }: Stored<Pod>, uid: string): Ending | undefined {
+function whyNot({ metadata }: Stored<Pod>, uid: string, monitored: boolean): Ending | undefined {
   const { name, annotations } = metadata;
   if (metadata.uid !== uid) return { ended: "gone", detail: `pod ${name} was replaced by another pod of the same name` };
   if (metadata.deletionTimestamp !== undefined) return { ended: "gone", detail: `pod ${name} is being deleted` };
-  if (annotations?.[monitorAnnotation] !== "true") return { ended: "stopped", detail: `pod ${name} is no longer monitored` };
+  if (monitored && annotations?.[monitorAnnotation] !== "true")
+    return { ended: "stopped", detail: `pod ${name} is no longer monitored` };
   return undefined;
 }
 

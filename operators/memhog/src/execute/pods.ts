@@ -166,9 +166,15 @@ type DeletePod = Extract<Command, { readonly do: "deletePod" }>;
 
 export async function deletePod(server: Server, namespace: string, command: DeletePod): Promise<Ending> {
   const { name, uid, why } = command;
-  const pod = await livePod(server, { namespace, name }, uid);
+  // A withdrawn copy goes even if somebody removed its annotation: that may be why it is withdrawn.
+  const pod = await livePod(server, { namespace, name }, uid, { monitored: why !== "Withdrawn" });
   if (isEnding(pod)) return pod;
-  const objection = why === "Replaced" ? await keepOriginal(server, pod, command) : keepCopy(pod, command);
+  const objection =
+    why === "Replaced"
+      ? await keepOriginal(server, pod, command)
+      : why === "Withdrawn"
+        ? await keepWithdrawn(server, pod, command)
+        : keepCopy(pod, command);
   if (objection !== undefined) return objection;
   await server.delete(Pod, { namespace, name }, { uid, resourceVersion: pod.metadata.resourceVersion });
   return done(`pod ${name} deleted: ${why}`);
@@ -190,6 +196,15 @@ async function keepOriginal(server: Server, original: Stored<Pod>, { intent }: D
 function keepCopy(pod: Stored<Pod>, { intent }: DeletePod): Ending | undefined {
   if (pod.metadata.uid !== intent.copyUid) return notNow(`${pod.metadata.name} is not the copy that was made`);
   return isReady(pod) ? notNow(`${pod.metadata.name} is Ready now`) : undefined;
+}
+
+/** The copy goes only while the original is there. Without a recorded UID its label and its spec must be those of the copy (T2). */
+async function keepWithdrawn(server: Server, pod: Stored<Pod>, { intent }: DeletePod): Promise<Ending | undefined> {
+  const { namespace = "", name } = pod.metadata;
+  const original = await livePod(server, { namespace, name: intent.pod.name }, intent.pod.uid, { monitored: false });
+  if (isEnding(original)) return notNow(`${intent.pod.name} is gone, so ${name} stays`);
+  if (pod.metadata.uid === intent.copyUid || (intent.copyUid === undefined && isCopyOf(pod, original))) return undefined;
+  return notNow(`${name} is not the copy that was made`);
 }
 
 const notNow = (detail: string): Ending => ({ ended: "changed", detail });

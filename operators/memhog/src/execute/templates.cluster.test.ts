@@ -101,6 +101,28 @@ describe("raising the template of an owner", () => {
     expect(await at.cluster.eventually(raise, ({ ended }) => ended !== "changed")).toMatchObject({ ended: "done" });
   });
 
+  it("D6: is undone by its previous memory, and only where the memory is still what memhog wrote", async () => {
+    await using at = await stage();
+    const { client, namespace } = at;
+    const ref = { namespace, name: "hungry" };
+    const jobTemplate = { spec: { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" as const } } } };
+    await client.create(CronJob, { metadata: ref, spec: { schedule: "0 0 1 1 *", suspend: true, jobTemplate } });
+    const as = { kind: "CronJob" } as const;
+    const now = async () => resourcesIn(templateOf((await client.get(CronJob, ref)).spec)?.spec);
+    const changes = [doubled("main"), sideTo(128)];
+    const restore = async (): Promise<Command> => ({
+      ...{ do: "restoreTemplate", intent: anIntent({ method: "Template", changes }), changes },
+      resourceVersion: (await client.get(CronJob, ref)).metadata.resourceVersion,
+    });
+    expect(await at.act(patchOf(await client.get(CronJob, ref), changes), as)).toMatchObject({ ended: "done" });
+    const edited = { name: "side", resources: memory("70Mi", "128Mi") };
+    const body = { spec: { jobTemplate: { spec: { template: { spec: { containers: [edited] } } } } } };
+    await client.patch(CronJob, ref, { type: "strategic", body });
+    expect(await at.act(await restore(), as)).toMatchObject({ ended: "done" });
+    expect(await now()).toEqual({ main: memory("256Mi", "384Mi"), side: memory("70Mi", "128Mi") });
+    expect(await at.act(await restore(), as)).toMatchObject({ ended: "done", detail: expect.stringContaining("already") });
+  });
+
   it("may be repeated, and is not done to another version or against the annotation (C2, W1, E4)", async () => {
     await using at = await stage();
     const { client, namespace } = at;

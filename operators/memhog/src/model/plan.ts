@@ -92,13 +92,13 @@ export type Command =
     }
   /** Create the larger copy of a bare pod. */
   | { readonly do: "createCopy"; readonly intent: Intent; readonly copy: string }
-  /** Delete the original, whose larger copy is Ready, or a copy that never became Ready. */
+  /** Delete the original, whose larger copy is Ready, or a copy that never became Ready or is no longer asked for. */
   | {
       readonly do: "deletePod";
       readonly intent: Intent;
       readonly name: string;
       readonly uid: string;
-      readonly why: "Replaced" | "NotReady";
+      readonly why: "Replaced" | "NotReady" | "Withdrawn";
     }
   /** Apply the changes to the pod template of the owner. */
   | {

@@ -58,6 +58,7 @@ export const waitReasons = {
   CopyNotReady: "the larger copy is not Ready yet",
   CopyTerminating: "the larger copy is being deleted",
   CopyGivenUp: "the larger copy did not become Ready in time and is being deleted",
+  CopyWithdrawn: "the raise is no longer asked for; the larger copy is being deleted",
   OriginalTerminating: "the larger copy is Ready; the original pod is being deleted",
   RolloutInProgress: "the owner is rolling out the new pod template",
   RollingBack: "the rollout made no progress; the memory in the pod template is set back to what it was",
@@ -72,6 +73,7 @@ export const waitReasons = {
 export const actionCauses = {
   NoEffect: "the API server accepted it, but nothing changed within 10 minutes",
   NameTaken: waitReasons.NameTaken,
+  Withdrawn: "the raise was no longer asked for; its larger copy was deleted",
 } as const;
 
 export type WaitReason = keyof typeof waitReasons;
