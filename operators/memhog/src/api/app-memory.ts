@@ -99,6 +99,20 @@ const stop = z.object({
   monitorGeneration: count().describe("Generation of that AppMonitor. Editing the AppMonitor ends the stop."),
 });
 
+const shrink = z.object({
+  pod: podRef(),
+  container: name().describe("Name of the container."),
+  from: memory("Memory before."),
+  to: memory("Memory after."),
+  at: time().describe("Time of the decision."),
+  state: z
+    .enum(["Pending", "Applied", "Reverting", "Undone", "Refused"])
+    .describe(
+      "Pending until the kubelet confirms it. Reverting while a limit that the kubelet cannot apply is set back. Undone if usage came " +
+        "near; the limit of this container is not lowered again. Refused by the API server; tried again after a day.",
+    ),
+});
+
 export const AppMemory = defineResource({
   group,
   version: "v1",
@@ -132,6 +146,11 @@ export const AppMemory = defineResource({
     given: z.array(given).max(500).optional().describe("Memory limits that pods and templates were given, to detect reverts."),
     reverts: count().optional().describe("How often another client reverted the memory."),
     stops: z.array(stop).max(100).optional().describe("Pods that are no longer raised, and why."),
+    shrinks: z
+      .array(shrink)
+      .max(100)
+      .optional()
+      .describe("Decreases: the last one of each container, and those that were undone."),
     raises: count().optional().describe("Total number of raises."),
     oomKills: count().optional().describe("Total number of OOM kills observed."),
   }),

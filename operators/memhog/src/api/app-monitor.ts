@@ -69,6 +69,31 @@ export const AppMonitor = defineResource({
       .describe(
         "After this many raises of one pod within an hour, memhog reports SuspectedLeak and stops until this AppMonitor is edited.",
       ),
+    shrink: z
+      .object({
+        window: z
+          .enum(["Day", "Week"])
+          .default("Day")
+          .describe("How long usage must have been low: a day, or a week for apps with a weekly rhythm."),
+        marginPercent: z
+          .int()
+          .min(5)
+          .max(200)
+          .default(20)
+          .describe("How much more than the peak of the window a container keeps, in percent of the peak."),
+        belowTemplate: z
+          .boolean()
+          .default(false)
+          .describe(
+            "Whether containers may get less memory than their pod template asks for. Otherwise only raises are taken back.",
+          ),
+      })
+      .optional()
+      .describe(
+        "Takes back memory that a container did not use during the whole window: in place, the request first, then the limit, one step a " +
+          "day. Limits are lowered on Kubernetes 1.34 or newer. A container whose limit has to be raised again is not lowered again. Unset: " +
+          "memory is never taken back.",
+      ),
     paused: z.boolean().default(false).describe("Stops all changes to pods and workloads while true."),
   }),
   status: z.object({

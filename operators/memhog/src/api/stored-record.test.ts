@@ -59,6 +59,13 @@ const anyRecord = fc.record({
     ),
     { maxLength: 3 },
   ),
+  shrinks: fc.array(
+    fc.record({
+      ...{ pod: fc.record({ name: word, uid: word }), container: word, from: memory, to: memory, atMs: instant },
+      state: fc.constantFrom("Pending", "Applied", "Reverting", "Undone", "Refused"),
+    }),
+    { maxLength: 3 },
+  ),
   raises: fc.nat(1000),
   oomKills: fc.nat(1000),
 }) as unknown as fc.Arbitrary<AppRecord>;

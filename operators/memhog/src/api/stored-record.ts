@@ -21,6 +21,7 @@ import {
   type Memory,
   type Method,
   type Plan,
+  type Shrink,
   type Stop,
   type Summary,
   type Waiting,
@@ -54,6 +55,7 @@ export function readRecord(memory: AppMemory | undefined, onBroken: (where: stri
     given: list("given", readGiven),
     reverts: count("reverts"),
     stops: list("stops", readStop),
+    shrinks: list("shrinks", readShrink),
     raises: count("raises"),
     oomKills: count("oomKills"),
   };
@@ -135,6 +137,19 @@ function readStop(entry: Fields): Stop {
   };
 }
 
+function readShrink(entry: Fields): Shrink {
+  const pod = fields(entry.pod);
+  return {
+    pod: { name: text(pod.name), uid: text(pod.uid) },
+    container: text(entry.container),
+    from: readMemory(fields(entry.from)),
+    to: readMemory(fields(entry.to)),
+    atMs: instant(entry.at),
+    state: oneOf(entry.state, shrinkStates),
+  };
+}
+
+const shrinkStates: readonly Shrink["state"][] = ["Pending", "Applied", "Reverting", "Undone", "Refused"];
 const methods: readonly Method[] = ["InPlace", "CopyPod", "Template"];
 const outcomes: readonly ActionOutcome[] = ["Applied", "Abandoned", "Infeasible", "Refused", "NotReady"];
 const stops: readonly Stop["reason"][] = ["SuspectedLeak", "RaisesIneffective", "Contested"];
@@ -276,6 +291,10 @@ function writeRecord(record: AppRecord): Written {
     ...list("given", record.given, 500, ({ uid, container, limit }) => ({ uid, container, limit: quantityText(limit) })),
     ...count("reverts", record.reverts),
     ...list("stops", record.stops, 100, ({ atMs, ...stop }) => ({ ...stop, at: time(atMs) })),
+    ...list("shrinks", record.shrinks, 100, ({ pod, container, from, to, atMs, state }) => ({
+      ...{ pod, container, from: writeMemory(from), to: writeMemory(to) },
+      ...{ at: time(atMs), state },
+    })),
     ...count("raises", record.raises),
     ...count("oomKills", record.oomKills),
   };

@@ -4,9 +4,10 @@ import { controller, done, type OperatorOptions, operator, systemEnvironment } f
 import type { SourceContext } from "@memhog/runtime/controller";
 import { formatTime } from "@memhog/runtime/objects";
 import { decide } from "../decide/decide.ts";
+import { withShrinks } from "../decide/shrink.ts";
 import { quantityText, readable } from "../model/bytes.ts";
 import type { ObservedApp, Policy } from "../model/observed-app.ts";
-import type { Action, Intent, Plan, Verdict } from "../model/plan.ts";
+import type { Action, Intent, Memory, Plan, ShrinkVerdict, Verdict } from "../model/plan.ts";
 import { holdReasons, raiseReasons, waitReasons } from "../model/reasons.ts";
 import { appOf, appRef } from "../observe/app-of.ts";
 import { AppMemoryView, PodView } from "../observe/kinds.ts";
@@ -57,7 +58,7 @@ export async function explainPod(options: ExplainOptions): Promise<Explanation> 
       if (!asked) return done(); // from the initial list: there are no samples yet
       const seen = await observe(ref, ctx, deps);
       if (seen?.pods.some(({ name }) => name === pod) && seen.app.namespace === namespace)
-        resolve(explanationOf(seen, decide(seen), { pod, query: memory.lastQuery() }));
+        resolve(explanationOf(seen, withShrinks(seen, decide(seen)), { pod, query: memory.lastQuery() }));
       return done();
     },
   );
@@ -87,6 +88,8 @@ export interface Explanation {
   /** AppMonitors with less specific selectors, which do not act on the pod. */
   readonly outranked: readonly string[];
   readonly verdicts: readonly Verdict[];
+  /** Whether memory is taken back, with spec.shrink. */
+  readonly shrinks: readonly ShrinkVerdict[];
   readonly underWay: readonly Intent[];
   readonly lastActions: readonly Action[];
   /** Of the whole app. */
@@ -113,6 +116,7 @@ export function explanationOf(seen: ObservedApp, plan: Plan, { pod: podName, que
     monitors: policies,
     outranked,
     verdicts: plan.verdicts.filter(ofThisPod),
+    shrinks: plan.shrinks?.verdicts.filter(ofThisPod) ?? [],
     underWay: plan.record.intents.filter((intent) => ofThisPod(intent) || intent.method === "Template"),
     lastActions: plan.record.actions.filter((action) => ofThisPod(action) || action.method !== "InPlace").slice(-10),
     oomKills: plan.record.oomKills,
@@ -133,6 +137,7 @@ export function explanationText(explanation: Explanation): string {
     ...(verdicts.length === 0 ? [] : ["", ...table([heads, ...verdicts.map(row)])]),
     ...caps(verdicts),
     ...section("OOM kills", explanation.oomKills === 0 ? [] : [`${explanation.oomKills} of ${app} so far`]),
+    ...section("Shrink", explanation.shrinks.map(shrinkLine)),
     ...section("Under way", explanation.underWay.map(intentLine)),
     ...section("Last actions", explanation.lastActions.map(actionLine)),
     ...(explanation.metrics.available ? [] : ["", `Prometheus: ${explanation.metrics.problem ?? "no response"}`]),
@@ -189,6 +194,14 @@ function row({ container, decision, inputs }: Verdict): readonly string[] {
     String(raisesLastHour),
   ];
 }
+
+function shrinkLine({ container, decision }: ShrinkVerdict): string {
+  const what = decision.kind === "hold" ? "hold" : `lower ${memoryText(decision.from)} → ${memoryText(decision.to)}`;
+  return `${container}: ${what} — ${decision.reason}: ${decision.detail}`;
+}
+
+const memoryText = ({ limit, request }: Memory): string =>
+  request === undefined ? quantityText(limit) : `${quantityText(request)}/${quantityText(limit)}`;
 
 function caps(verdicts: readonly Verdict[]): readonly string[] {
   const lines = verdicts.flatMap(({ container, inputs }) =>

@@ -3,7 +3,8 @@
 import { done, type Logger, type ObjectRef, type Outcome, requeueAfter, type Stored } from "@memhog/runtime";
 import type { AppMemory } from "../api/app-memory.ts";
 import { decide } from "../decide/decide.ts";
-import { execute } from "../execute/execute.ts";
+import { withShrinks } from "../decide/shrink.ts";
+import { execute, executeShrink, type ShrinkOutcome } from "../execute/execute.ts";
 import { type CommandOutcome, type Server, withEndings } from "../execute/outcome.ts";
 import { isStorable, persistPlan } from "../execute/persist-plan.ts";
 import type { ObservedApp } from "../model/observed-app.ts";
@@ -38,6 +39,8 @@ export interface Pass {
   readonly reasonBefore: string | undefined;
   readonly plan: Plan;
   readonly outcomes: readonly CommandOutcome[];
+  /** How the shrink of the plan ended, if it had one. */
+  readonly shrunk?: ShrinkOutcome;
 }
 
 export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, deps: ReconcileDeps): Promise<Outcome> {
@@ -51,15 +54,19 @@ export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, deps: Rec
   }
   // No await from counting to noting: of several apps that are reconciled concurrently, only one gets the last free slot (D3).
   const seen = { ...observed, underWayElsewhere: deps.inProgress.elsewhere(ref, ctx, observed.nowMs) };
-  const plan = decide(seen);
+  const plan = withShrinks(seen, decide(seen));
   deps.inProgress.note(ref, seen, plan.record.intents);
   const memory = await persistPlan({ client: ctx.client, name: ref.name, stored }, seen, plan);
-  const outcomes = await execute(ctx, seen.app, plan, { halted: () => pausedBy(seen, ctx) });
+  const halted = () => pausedBy(seen, ctx);
+  const outcomes = await execute(ctx, seen.app, plan, { halted });
+  // An API server in trouble gets fewer calls, not more (A2).
+  const isUnclear = outcomes.some(({ error }) => error !== undefined);
+  const shrunk = isUnclear ? undefined : await executeShrink(ctx, seen.app, plan, { halted });
   for (const { ended, command } of outcomes) if (ended === "done") deps.raises.note(command.intent.pod.uid);
-  const pass = { seen, plan, outcomes, reasonBefore: stored?.status?.reason };
+  const pass = { seen, plan, outcomes, ...(shrunk && { shrunk }), reasonBefore: stored?.status?.reason };
   await persistEndings(ref, ctx, pass, memory);
   deps.report(pass, ctx);
-  const unknown = outcomes.find(({ error }) => error !== undefined);
+  const unknown = [...outcomes, ...(shrunk ? [shrunk] : [])].find(({ error }) => error !== undefined);
   if (unknown?.error !== undefined) throw unknown.error;
   return plan.requeueAfterMs === undefined ? done() : requeueAfter(plan.requeueAfterMs, plan.summary.reason);
 }
@@ -71,10 +78,10 @@ const isMonitored = (seen: ObservedApp): boolean => seen.policies.length > 0 && 
 async function persistEndings(
   { name }: ObjectRef,
   { client }: ReconcileContext,
-  { seen, plan, outcomes }: Pass,
+  { seen, plan, outcomes, shrunk }: Pass,
   stored: Stored<AppMemory> | undefined,
 ): Promise<void> {
-  const record = withEndings(plan.record, outcomes);
+  const record = withEndings(shrunk?.record ?? plan.record, outcomes);
   if (record !== plan.record) await persistPlan({ client, name, stored }, seen, { ...plan, record });
 }
 

@@ -226,6 +226,8 @@ function asLearned(facts: Facts, learned: Learned): Memory {
 
 /** What this pod should have started with. Undefined for pods that were created before it was learned. */
 function learnedFor({ seen, pod, container, has }: Facts): Learned | undefined {
+  // Its own window has shown that it needs less.
+  if (seen.record.shrinks.some((shrink) => shrink.pod.uid === pod.uid && shrink.container === container.name)) return undefined;
   const learned = seen.record.learned.find((each) => each.container === container.name);
   return learned !== undefined && learned.limit > has.limit && pod.createdAtMs > learned.atMs ? learned : undefined;
 }

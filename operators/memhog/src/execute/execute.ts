@@ -8,9 +8,9 @@
 import { allow, Pod } from "@memhog/runtime";
 import { AppMemory } from "../api/app-memory.ts";
 import type { AppName } from "../model/observed-app.ts";
-import type { Command, Plan } from "../model/plan.ts";
+import type { AppRecord, Command, Plan, Shrink } from "../model/plan.ts";
 import { type CommandOutcome, type Ending, endingOf, type Server } from "./outcome.ts";
-import { createCopy, deletePod, evictPod, resize } from "./pods.ts";
+import { createCopy, deletePod, evictPod, resize, shrinkPod } from "./pods.ts";
 import { patchTemplate, restoreTemplate, templatedKinds } from "./templates.ts";
 
 interface ExecuteOptions {
@@ -37,6 +37,23 @@ export async function execute(
   }
   return outcomes;
 }
+
+/** Runs the shrink of a plan, if it has one, after its raises. Returns the record with its rejection, or the same record. */
+export async function executeShrink(
+  ctx: { readonly client: Server },
+  { namespace }: AppName,
+  { record, shrinks }: Plan,
+  { halted = () => undefined }: ExecuteOptions = {},
+): Promise<ShrinkOutcome | undefined> {
+  const command = shrinks?.command;
+  if (command === undefined || halted() !== undefined) return undefined;
+  const ending = await shrinkPod(ctx.client, namespace, command).catch(endingOf);
+  const isRefused = ending.ended === "refused" || ending.ended === "infeasible";
+  const refused = (shrink: Shrink): Shrink => (shrink === command.shrink ? { ...shrink, state: "Refused" } : shrink);
+  return { ...ending, record: isRefused ? { ...record, shrinks: record.shrinks.map(refused) } : record };
+}
+
+export type ShrinkOutcome = Ending & { readonly record: AppRecord };
 
 async function attempt(client: Server, app: AppName, command: Command): Promise<Ending> {
   try {

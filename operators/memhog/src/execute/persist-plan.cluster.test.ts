@@ -22,6 +22,12 @@ const full: AppRecord = {
   ],
   kills: [{ uid: "pod-1", container: "memhog", restart: 3 }],
   given: [{ uid: "pod-1", container: "memhog", limit: mib(768.5) }],
+  shrinks: [
+    {
+      ...{ pod: { name: "web", uid: "u" }, container: "main", atMs: 1_800_000_000_000, state: "Applied" },
+      ...{ from: { limit: mib(768), request: mib(512) }, to: { limit: mib(768), request: mib(300) } },
+    },
+  ],
   reverts: 1,
   stops: [{ reason: "SuspectedLeak", atMs: now + 1, uid: "pod-1", monitorUid: "m", monitorGeneration: 2 }],
   raises: 7,

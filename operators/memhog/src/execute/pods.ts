@@ -9,10 +9,11 @@ import { evict, InternalError } from "@memhog/runtime/client";
 import type { Container, ResourceList, Volume } from "@memhog/runtime/kinds";
 import { isSubset } from "@memhog/runtime/objects";
 import { appAnnotation, copyOfLabel } from "../api/names.ts";
-import type { Change, Command } from "../model/plan.ts";
+import type { Change, Command, ShrinkPlan } from "../model/plan.ts";
 import { alreadySo, changed, done, type Ending, harmless, isEnding, livePod, type Server } from "./outcome.ts";
-import { grown, growth, type Part, takenBack } from "./resources.ts";
+import { grown, growth, type Part, setTo, takenBack } from "./resources.ts";
 
+type ShrinkCommand = NonNullable<ShrinkPlan["command"]>;
 type Resize = Extract<Command, { readonly do: "resize" }>;
 
 const parts: Readonly<Record<Resize["step"], readonly Part[]>> = {
@@ -33,6 +34,20 @@ export async function resize(server: Server, namespace: string, { intent, resour
   const body = { metadata: { uid, resourceVersion }, spec };
   await server.patch(Pod, { namespace, name }, { type: "strategic", body }, { subresource: "resize" });
   return done(`${step} of pod ${name} set`);
+}
+
+/** Lowers one container (spec.shrink), or sets it back if the kubelet cannot apply it. Only for the version that was decided on (W1). */
+export async function shrinkPod(server: Server, namespace: string, { shrink, resourceVersion }: ShrinkCommand): Promise<Ending> {
+  const { container, from, to, state } = shrink;
+  const { name, uid } = shrink.pod;
+  const pod = await livePod(server, { namespace, name }, uid);
+  if (isEnding(pod)) return pod;
+  const spec = setTo(pod.spec, { container, to: state === "Reverting" ? from : to });
+  if (spec === undefined) return alreadySo(name);
+  if (pod.metadata.resourceVersion !== resourceVersion) return changed(name);
+  const body = { metadata: { uid, resourceVersion }, spec };
+  await server.patch(Pod, { namespace, name }, { type: "strategic", body }, { subresource: "resize" });
+  return done(`${container} of pod ${name} ${state === "Reverting" ? "set back" : "lowered"}`);
 }
 
 // createCopy creates a copy of a bare pod with more memory and otherwise the same labels, annotations, volumes and service account.

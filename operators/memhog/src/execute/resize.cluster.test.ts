@@ -3,7 +3,10 @@ import { LimitRange, PodDisruptionBudget, ReplicaSet, ResourceQuota } from "@mem
 import { describe, expect, it } from "vitest";
 import { monitorAnnotation } from "../api/names.ts";
 import { mib } from "../model/bytes.ts";
-import type { Command, Intent } from "../model/plan.ts";
+import { aRecord } from "../model/observed-app.fixture.ts";
+import { aPlan } from "../model/plan.fixture.ts";
+import type { Command, Intent, Shrink } from "../model/plan.ts";
+import { executeShrink } from "./execute.ts";
 import { doubled, intentOn, memory, ready, resourcesIn, stage } from "./stage.fixture.ts";
 
 type Step = Extract<Command, { readonly do: "resize" }>["step"];
@@ -16,6 +19,53 @@ const resizeOf = (pod: Stored<Pod>, step: Step, different: Partial<Intent> = {})
 
 /** With the error that makes the loop look again at once. */
 const again = { ended: "changed", error: expect.any(ConflictError) };
+
+describe("a shrink in place", () => {
+  const shrinkOf = ({ metadata: { name, uid } }: Stored<Pod>, state: Shrink["state"] = "Pending"): Shrink => ({
+    ...{ pod: { name, uid }, container: "main", atMs: 0, state },
+    from: { limit: mib(384), request: mib(256) },
+    to: { limit: mib(300), request: mib(200) },
+  });
+  const run = (at: Awaited<ReturnType<typeof stage>>, shrink: Shrink, { metadata }: Stored<Pod>) => {
+    const plan = aPlan({ record: aRecord({ shrinks: [shrink] }) });
+    const shrinks = { verdicts: [], command: { shrink, resourceVersion: metadata.resourceVersion } };
+    return executeShrink({ client: at.client }, { kind: "Pod", namespace: at.namespace, name: "modest" }, { ...plan, shrinks });
+  };
+
+  it("lowers request and limit, may be repeated (C2), and sets them back if the kubelet cannot apply them", async () => {
+    await using at = await stage();
+    const pod = await at.make("modest");
+    expect(await run(at, shrinkOf(pod), pod)).toMatchObject({ ended: "done" });
+    expect(await run(at, shrinkOf(pod), pod), "with the old version").toMatchObject({ ended: "done" });
+    const lowered = await at.client.get(Pod, { namespace: at.namespace, name: "modest" });
+    expect(resourcesIn(lowered.spec)).toEqual({ main: memory("200Mi", "300Mi") });
+    expect(await run(at, shrinkOf(pod, "Reverting"), lowered)).toMatchObject({ ended: "done" });
+    expect(resourcesIn((await at.get("modest"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
+  });
+
+  it("W1: changes nothing if the pod is not the one that was decided on", async () => {
+    await using at = await stage();
+    const pod = await at.make("modest");
+    await at.client.patch(
+      Pod,
+      { namespace: at.namespace, name: "modest" },
+      { type: "merge", body: { metadata: { labels: { a: "b" } } } },
+    );
+    expect(await run(at, shrinkOf(pod), pod)).toMatchObject(again);
+    expect(resourcesIn((await at.get("modest"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
+  });
+
+  it("is Refused if the API server rejects it, and tried again after a day", async () => {
+    await using at = await stage();
+    await at.client.create(LimitRange, {
+      metadata: { namespace: at.namespace, name: "least" },
+      spec: { limits: [{ type: "Container", min: { memory: "250Mi" } }] },
+    });
+    const pod = await at.make("modest");
+    const outcome = await run(at, shrinkOf(pod), pod);
+    expect(outcome?.record.shrinks).toMatchObject([{ state: "Refused" }]);
+  });
+});
 
 describe("a resize in place", () => {
   it("raises the limits first and the requests in a second step, and may be repeated (C2)", async () => {

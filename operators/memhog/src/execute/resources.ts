@@ -1,8 +1,8 @@
-// From the changes of an intent to the resources in a patch: only memory, only increases, only what differs. A container that was
+// From the changes of an intent to the resources in a patch: only memory, only increases (except `setTo`), only what differs. A container that was
 // given more than this meanwhile keeps it.
 import type { Container, ResourceList } from "@memhog/runtime/kinds";
 import { type Bytes, bytesOf, quantityText } from "../model/bytes.ts";
-import type { Change } from "../model/plan.ts";
+import type { Change, Memory } from "../model/plan.ts";
 
 export type Part = "limits" | "requests";
 
@@ -39,8 +39,24 @@ function grow({ name, resources }: Container, changes: readonly Change[], parts:
   return more.length === 0 ? [] : [{ name, resources: Object.fromEntries(more) }];
 }
 
+/** The memory of one container as it should be, larger or smaller; undefined if it is so. For spec.shrink. */
+export function setTo(
+  spec: ContainersOf,
+  { container: name, to }: { container: string; to: Memory },
+): GrownContainers | undefined {
+  const of = (containers: readonly Container[] = []) =>
+    containers.flatMap(({ name: found, resources }) => {
+      if (found !== name) return [];
+      const limits = memoryOf(resources?.limits) === to.limit ? {} : { limits: { memory: quantityText(to.limit) } };
+      const isSame = to.request === undefined || memoryOf(resources?.requests) === to.request;
+      const requests = isSame ? {} : { requests: { memory: quantityText(to.request) } };
+      return "limits" in limits || "requests" in requests ? [{ name, resources: { ...limits, ...requests } }] : [];
+    });
+  return inLists(of(spec.containers), of(spec.initContainers));
+}
+
 /**
- * The only decrease: requests that the node has no room for go back to what the kubelet admitted. Limits never decrease. Not used
+ * Besides spec.shrink the only decrease: requests that the node has no room for go back to what the kubelet admitted. Limits never decrease. Not used
  * while any container still gets more.
  */
 export function takenBack(spec: ContainersOf, changes: readonly Change[]): GrownContainers | undefined {

@@ -59,6 +59,8 @@ export interface ClusterAbilities {
   readonly resizeAfterOomKill: boolean;
   /** memhog runs with --in-place-only: it has no permission to replace pods or edit owners. @default false */
   readonly inPlaceOnly?: boolean;
+  /** The memory limit of a running container can be lowered in place (Kubernetes ≥ 1.34). @default false */
+  readonly lowersLimits?: boolean;
 }
 
 export interface ObservedMetrics {
@@ -127,8 +129,18 @@ export interface ObservedContainer {
   readonly oomKill: ObservedOomKill | undefined;
   /** Since the last restart of the container, oldest first, one per timestamp. */
   readonly samples: readonly Sample[];
+  /** Unset unless the AppMonitor asks for it (spec.shrink) and Prometheus has answered in full. */
+  readonly window?: ObservedWindow | undefined;
   /** Samples that were dropped: NaN, negative, infinite, in the future, or older than the container. */
   readonly badSamples: number;
+}
+
+/** What Prometheus has of a container over a long time, across restarts. */
+export interface ObservedWindow {
+  readonly peak: Bytes;
+  /** Number of samples. */
+  readonly samples: number;
+  readonly lengthMs: number;
 }
 
 export interface ObservedOomKill {
@@ -216,6 +228,16 @@ export interface Policy {
   readonly lookaheadMs: number;
   readonly maxRaisesPerHour: number;
   readonly paused: boolean;
+  /** Undefined: memory is never taken back. */
+  readonly shrink?: ShrinkPolicy | undefined;
+}
+
+export interface ShrinkPolicy {
+  readonly windowMs: number;
+  /** 0.2: keep 20 % more than the peak. */
+  readonly margin: number;
+  /** Whether a container may get less than its template asks for. */
+  readonly belowTemplate: boolean;
 }
 
 /** Whether this container can be resized in place. methods.ts decides whether it is. */

@@ -2,7 +2,7 @@
 // A command names what it changes and what the decision was based on. It is safe to run twice.
 import type { Bytes } from "./bytes.ts";
 import type { ObservedApp } from "./observed-app.ts";
-import type { ActionCause, HoldReason, RaiseReason, WaitReason } from "./reasons.ts";
+import type { ActionCause, HoldReason, RaiseReason, ShrinkHoldReason, WaitReason } from "./reasons.ts";
 
 export interface Plan {
   readonly verdicts: readonly Verdict[];
@@ -12,6 +12,8 @@ export interface Plan {
   readonly settled: readonly { readonly intent: Intent; readonly outcome: ActionOutcome; readonly message?: string }[];
   /** For columns and conditions. */
   readonly summary: Summary;
+  /** What is taken back, and why not. Unset unless the AppMonitor asks for it (decide/shrink.ts). */
+  readonly shrinks?: ShrinkPlan;
   /** Reconcile again after this time even without an event: a cooldown ends, or a copy times out. */
   readonly requeueAfterMs: number | undefined;
 }
@@ -146,6 +148,8 @@ export interface AppRecord {
   readonly reverts: number;
   /** Pods and apps that are not raised until the AppMonitor is edited (its generation changes) or the pod is replaced. */
   readonly stops: readonly Stop[];
+  /** Decreases: the last one of each container, and one per container that had to be undone. */
+  readonly shrinks: readonly Shrink[];
   /** Totals. */
   readonly raises: number;
   readonly oomKills: number;
@@ -159,6 +163,7 @@ export const emptyRecord: AppRecord = {
   given: [],
   reverts: 0,
   stops: [],
+  shrinks: [],
   raises: 0,
   oomKills: 0,
 };
@@ -252,6 +257,42 @@ export interface Stop {
   /** The AppMonitor at the time of the stop. */
   readonly monitorUid: string;
   readonly monitorGeneration: number;
+}
+
+/** A decrease of the memory of one container, in place. */
+export interface Shrink {
+  readonly pod: { readonly name: string; readonly uid: string };
+  readonly container: string;
+  readonly from: Memory;
+  readonly to: Memory;
+  readonly atMs: number;
+  /**
+   * Pending: stored, and not confirmed by the kubelet. Reverting: the kubelet cannot apply it, and the spec is set back. Undone: usage
+   * came near, and the limit of this container is never lowered again. Refused: the API server rejected it; tried again after a day.
+   */
+  readonly state: "Pending" | "Applied" | "Reverting" | "Undone" | "Refused";
+}
+
+export type ShrinkDecision =
+  | { readonly kind: "hold"; readonly reason: ShrinkHoldReason; readonly detail: string }
+  | {
+      readonly kind: "shrink";
+      readonly reason: "ShrinkDue";
+      readonly detail: string;
+      readonly from: Memory;
+      readonly to: Memory;
+    };
+
+export interface ShrinkVerdict {
+  readonly pod: { readonly name: string; readonly uid: string };
+  readonly container: string;
+  readonly decision: ShrinkDecision;
+}
+
+export interface ShrinkPlan {
+  readonly verdicts: readonly ShrinkVerdict[];
+  /** PATCH pods/resize to `to`, or back to `from` while Reverting. */
+  readonly command?: { readonly shrink: Shrink; readonly resourceVersion: string };
 }
 
 /** How many past actions are kept: enough to count the raises of an hour. */

@@ -48,6 +48,16 @@ export const holdReasons = {
   Refused: "the API server rejected the previous attempt; memhog retries later",
 } as const;
 
+/** Why memory that a container does not use is taken back, or not. Only with spec.shrink. */
+export const shrinkReasons = {
+  ShrinkDue: "during the whole window the container used much less than it has",
+  NothingToShrink: "the container has what its peak and the margin need, or what its template asks for",
+  WindowIncomplete: "Prometheus does not have samples for the whole window, or did not answer in full",
+  ShrunkToday: "the last step was less than a day ago",
+  ShrinkUndone: "the limit had to be raised after it was lowered; it is not lowered again",
+  ShrinkBlocked: "the pod cannot be lowered in place now: a resize, a stop, an OOM kill or another autoscaler is in the way",
+} as const;
+
 /** Why a raise that has begun makes no progress. */
 export const waitReasons = {
   ResizeDeferred: "the node has no room for it now; the kubelet retries",
@@ -78,6 +88,7 @@ export const actionCauses = {
 
 export type WaitReason = keyof typeof waitReasons;
 export type ActionCause = keyof typeof actionCauses;
+export type ShrinkHoldReason = Exclude<keyof typeof shrinkReasons, "ShrinkDue">;
 export type RaiseReason = keyof typeof raiseReasons;
 export type HoldReason = keyof typeof holdReasons;
 export type Reason = RaiseReason | HoldReason;

@@ -6,12 +6,15 @@
 import { keyOf, type ObjectRef, type Source } from "@memhog/runtime";
 import type { Clock } from "@memhog/runtime/concurrency";
 import type { CacheReader, SourceContext } from "@memhog/runtime/controller";
-import type { Metric, ObservedMetrics } from "../model/observed-app.ts";
+import type { Metric, ObservedMetrics, ObservedWindow } from "../model/observed-app.ts";
 import { appOf, appRef } from "./app-of.ts";
 import { AppMonitorView, PodView } from "./kinds.ts";
+import { policyOf } from "./monitors.ts";
 import type { KeptPod } from "./pods.ts";
 import {
+  type AskOptions,
   ask,
+  boundedNamespaces,
   type Matcher,
   type MemoryQuery,
   nextQuery,
@@ -22,6 +25,7 @@ import {
 import type { ContainerKey, Found, Life, SampleStore } from "./prometheus/samples.ts";
 import type { PrometheusTransport } from "./prometheus/transport.ts";
 import { PrometheusError, type PrometheusErrorCode } from "./prometheus/transport.ts";
+import { askWindows, type WindowQuery, type Windows, windowKey } from "./prometheus/windows.ts";
 
 export interface MemoryPollerOptions {
   readonly transport: PrometheusTransport;
@@ -74,6 +78,7 @@ export class MemoryPoller {
   #unseen: ReadonlyMap<string, Unseen> = new Map();
   #unseenRevision = 0;
   #lastQuery: LastQuery | undefined;
+  readonly #windows = new WindowPoller();
 
   constructor({
     transport,
@@ -100,6 +105,11 @@ export class MemoryPoller {
   /** The samples of the currently running container. */
   samplesOf(metric: Metric, key: ContainerKey, life: Life | undefined): Found {
     return this.#samples?.of(metric, key, life) ?? { samples: [], bad: 0 };
+  }
+
+  /** The peak of a container over a long time, if an AppMonitor asks for it and Prometheus answered in full. */
+  windowOf(metric: Metric, key: ContainerKey, lengthMs: number): ObservedWindow | undefined {
+    return this.#windows.of(metric, key, lengthMs);
   }
 
   /** Milliseconds since the newest sample was measured; undefined if there is none. */
@@ -153,7 +163,9 @@ export class MemoryPoller {
       if (signal.aborted) throw error;
       this.#failed(error, clock);
       this.#reportQuery(error instanceof PrometheusError ? error.code : "PROMETHEUS_UNREACHABLE", clock.monotonic() - began);
+      return;
     }
+    await this.#windows.poll(cached, { transport, clock, timeoutMs, signal, matchers, isWanted: wantedIn(cached) });
   }
 
   async #run(context: SourceContext): Promise<void> {
@@ -244,6 +256,49 @@ interface Unseen {
 }
 
 const unseenKey = (metric: Metric, uid: string) => `${metric}/${uid}`;
+
+/** A container is lowered at most once a day, and the query is expensive. After an answer without values it is repeated sooner. */
+const windowIntervalMs = { usual: 3_600_000, empty: 600_000 } as const;
+
+/** Queries the windows that AppMonitors ask for. Failures are silent: nothing is lowered. */
+class WindowPoller {
+  readonly #found = new Map<string, { readonly at: number; readonly windows: Windows }>();
+
+  of(metric: Metric, key: ContainerKey, lengthMs: number): ObservedWindow | undefined {
+    return this.#found.get(`${metric}/${lengthMs}`)?.windows.get(windowKey(key));
+  }
+
+  async poll(cached: CacheReader, options: AskOptions & Pick<WindowQuery, "matchers">): Promise<void> {
+    const { clock, signal } = options;
+    const wanted = windowQueries(cached);
+    for (const name of this.#found.keys()) if (!wanted.has(name)) this.#found.delete(name);
+    for (const [name, query] of wanted) {
+      const last = this.#found.get(name);
+      const pause = last?.windows.size === 0 ? windowIntervalMs.empty : windowIntervalMs.usual;
+      if (last !== undefined && clock.monotonic() - last.at < pause) continue;
+      const windows = await askWindows({ ...query, ...(options.matchers && { matchers: options.matchers }) }, options).catch(
+        () => {
+          signal.throwIfAborted();
+          return undefined;
+        },
+      );
+      this.#found.set(name, { at: clock.monotonic(), windows: windows ?? new Map() });
+    }
+  }
+}
+
+/** One per metric and length, at most four: whoever creates AppMonitors cannot make memhog ask more (S3). */
+function windowQueries(cached: CacheReader): ReadonlyMap<string, WindowQuery> {
+  const queries = new Map<string, Omit<WindowQuery, "namespaces"> & { readonly namespaces: readonly string[] }>();
+  for (const monitor of cached.list(AppMonitorView)) {
+    const { metric, shrink } = policyOf(monitor);
+    if (shrink === undefined) continue;
+    const name = `${metric}/${shrink.windowMs}`;
+    const namespaces = new Set([...(queries.get(name)?.namespaces ?? []), monitor.metadata.namespace ?? ""]);
+    queries.set(name, { metric, lengthMs: shrink.windowMs, namespaces: [...namespaces] });
+  }
+  return new Map([...queries].map(([name, query]) => [name, { ...query, namespaces: boundedNamespaces(query.namespaces) }]));
+}
 
 /** The namespaces and metrics to query. */
 function queryScope(

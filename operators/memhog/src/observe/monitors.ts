@@ -102,7 +102,15 @@ export function policyOf({ metadata, spec }: Monitor): Policy {
     lookaheadMs: (spec.lookaheadSeconds ?? 60) * 1000,
     maxRaisesPerHour: spec.maxRaisesPerHour ?? 6,
     paused: spec.paused ?? false,
+    shrink: spec.shrink && shrinkIn(spec.shrink),
   };
+}
+
+const hourMs = 3_600_000;
+export const windows = { Day: 24 * hourMs, Week: 168 * hourMs } as const;
+
+function shrinkIn({ window = "Day", marginPercent = 20, belowTemplate = false }: NonNullable<AppMonitor["spec"]["shrink"]>) {
+  return { windowMs: windows[window], margin: marginPercent / 100, belowTemplate };
 }
 
 /** The CRD rejects malformed quantities. If one is stored anyway, it fails safe: nothing is raised. */

@@ -43,7 +43,7 @@ import type { MemoryPoller } from "./memory-poller.ts";
 import { monitorsOf, policyOf } from "./monitors.ts";
 import type { TemplateFacts } from "./owner-facts.ts";
 import type { RaiseTimes } from "./pods.ts";
-import { type KeptPod, kubeletsResizeAfterOomKill, observedPod, podsOf, vpaOf } from "./pods.ts";
+import { type KeptPod, kubeletsHave, observedPod, podsOf, vpaOf } from "./pods.ts";
 import { RaisesInProgress } from "./raises-in-progress.ts";
 
 type Cached = Pick<CacheReader, "get" | "lookup">;
@@ -57,7 +57,7 @@ export interface ObserveContext extends Cached {
 
 /** The inputs besides the caches. */
 export interface ObserveDeps {
-  readonly memory: Pick<MemoryPoller, "samplesOf" | "metrics">;
+  readonly memory: Pick<MemoryPoller, "samplesOf" | "metrics"> & Partial<Pick<MemoryPoller, "windowOf">>;
   readonly raises: Pick<RaiseTimes, "ago" | "since">;
   /** Nodes are watched (see `watches`). If not, the free memory of nodes is unknown and not a cap. */
   readonly nodes: boolean;
@@ -80,7 +80,8 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
   const { acting, outranked } = monitorsOf(app, cached, kept);
   const policies = acting.map(policyOf);
   const metric = policies.length === 1 ? (policies[0]?.metric ?? "WorkingSet") : "WorkingSet";
-  const tools = { cached, memory: deps.memory, metric, nodes: deps.nodes };
+  const windowMs = policies.length === 1 ? policies[0]?.shrink?.windowMs : undefined;
+  const tools = { cached, memory: deps.memory, metric, windowMs, nodes: deps.nodes };
   const pods = kept.map((pod) => observedPod(pod, tools));
   const cluster = await abilitiesOf(ctx.client.discovery, ctx.signal);
   const record = readRecord(memory, deps.onBroken);
@@ -98,7 +99,8 @@ export async function observe(ref: ObjectRef, ctx: ObserveContext, deps: Observe
     metrics: deps.memory.metrics(),
     cluster: {
       ...cluster,
-      resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsResizeAfterOomKill(kept, tools),
+      resizeAfterOomKill: cluster.resizeAfterOomKill && kubeletsHave(resizeAfterOomKillSince, kept, tools),
+      ...(cluster.lowersLimits && { lowersLimits: kubeletsHave(lowersLimitsSince, kept, tools) }),
       ...(deps.inPlaceOnly && { inPlaceOnly: true }),
     },
     otherAutoscaler: otherAutoscalerOf(app, kept, cached),
@@ -191,6 +193,8 @@ function isAsLarge({ containers }: ObservedPod, template: TemplateFacts): boolea
 
 /** In earlier versions, a resize of a container that was already OOM-killed does not reach the pod, and the container keeps dying. */
 const resizeAfterOomKillSince = 37;
+/** Earlier versions reject a lower memory limit, unless the container is restarted. */
+const lowersLimitsSince = 34;
 
 /**
  * Uses discovery instead of the version for in-place resize, because the feature can be disabled or backported. The client caches
@@ -204,5 +208,10 @@ export async function abilitiesOf(
     discovery.hasSubresource(Pod, "resize", { signal }),
     discovery.version({ signal }),
   ]);
-  return { inPlace, resizeAfterOomKill: inPlace && (major > 1 || minor >= resizeAfterOomKillSince) };
+  const has = (since: number) => inPlace && (major > 1 || minor >= since);
+  return {
+    inPlace,
+    resizeAfterOomKill: has(resizeAfterOomKillSince),
+    ...(has(lowersLimitsSince) && { lowersLimits: true }),
+  };
 }

@@ -138,7 +138,8 @@ function factsOf(container: Container, status: ContainerStatus | undefined): Con
     sidecar: isSidecar(container),
     limit: memoryIn(resources?.limits),
     request: memoryIn(resources?.requests),
-    // Valid whichever generation the status is of: memhog only raises, so an older status never shows too much.
+    // Valid whichever generation the status is of: an older status shows less after a raise, and more after a shrink, so neither is
+    // confirmed too early.
     appliedLimit: memoryIn(status?.resources?.limits),
     appliedRequest: memoryIn(status?.resources?.requests),
     restartsOnResize: resizePolicy.some(

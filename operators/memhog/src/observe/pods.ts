@@ -55,8 +55,10 @@ function controllersOf({ kind, namespace, name }: AppName, cached: Cached): read
 
 export interface PodTools {
   readonly cached: Cached;
-  readonly memory: Pick<MemoryPoller, "samplesOf">;
+  readonly memory: Pick<MemoryPoller, "samplesOf"> & Partial<Pick<MemoryPoller, "windowOf">>;
   readonly metric: Metric;
+  /** The length of the window for spec.shrink. @default no window */
+  readonly windowMs?: number | undefined;
   /** Nodes are in the cache. */
   readonly nodes: boolean;
 }
@@ -95,8 +97,11 @@ function observedContainer(
   tools: PodTools,
 ): ObservedContainer {
   const { life, ...rest } = facts;
-  const { samples, bad } = tools.memory.samplesOf(tools.metric, { ...of, container: facts.name }, life);
-  return { ...rest, samples, badSamples: bad };
+  const { memory, metric, windowMs } = tools;
+  const key = { ...of, container: facts.name };
+  const { samples, bad } = memory.samplesOf(metric, key, life);
+  const window = windowMs === undefined ? undefined : memory.windowOf?.(metric, key, windowMs);
+  return { ...rest, samples, badSamples: bad, ...(window && { window }) };
 }
 
 /** The most memory that requests can still take on one node; undefined if there is no node. */
@@ -126,14 +131,15 @@ function oldKubelet(facts: NodeFacts | undefined, node: string | undefined): str
   return minor !== undefined && minor < 33 ? `in-place resize requires kubelet 1.33, and ${node} has 1.${minor}` : undefined;
 }
 
-/** Whether the kubelets of these pods support the resize of an OOM-killed container. Unknown versions count as supported. */
-export function kubeletsResizeAfterOomKill(
+/** Whether the kubelets of these pods have at least this minor version. Unknown versions count as new enough. */
+export function kubeletsHave(
+  version: number,
   pods: readonly KeptPod[],
   { cached, nodes }: Pick<PodTools, "cached" | "nodes">,
 ): boolean {
   if (!nodes) return true;
   const minors = pods.map(({ facts }) => facts.node && cached.get(NodeView, { name: facts.node })?.facts.kubeletMinor);
-  return minors.every((minor) => typeof minor !== "number" || minor >= 37);
+  return minors.every((minor) => typeof minor !== "number" || minor >= version);
 }
 
 /** The VPA that manages one of these pods. */

@@ -1,7 +1,7 @@
 // The values of metric labels and their meanings. The keys are typed: adding a value to its type is a compile error until it is
 // documented here.
 import type { CommandOutcome } from "../execute/outcome.ts";
-import type { ActionOutcome, Command, Decision, Method } from "../model/plan.ts";
+import type { ActionOutcome, Command, Decision, Method, Shrink } from "../model/plan.ts";
 import type { QueryReport } from "../observe/memory-poller.ts";
 
 type Values<T extends string> = Readonly<Record<T, string>>;
@@ -32,6 +32,12 @@ const outcomes: Values<ActionOutcome> = {
   NotReady: "the replacement pod did not become Ready",
 };
 
+const shrinks: Values<Exclude<Shrink["state"], "Pending" | "Reverting">> = {
+  Applied: "the kubelet confirmed the lower memory",
+  Undone: "usage came near, and the limit was raised again",
+  Refused: "the API server rejected it",
+};
+
 const commands: Values<Command["do"]> = {
   resize: "`pods/resize`",
   createCopy: "create the larger copy of a bare pod",
@@ -58,6 +64,7 @@ export const labelValues = [
   { metric: "memhog_prometheus_queries_total", label: "outcome", values: queries },
   { metric: "memhog_resizes_total", label: "method", values: methods },
   { metric: "memhog_resizes_total", label: "outcome", values: outcomes },
+  { metric: "memhog_shrinks_total", label: "outcome", values: shrinks },
   { metric: "memhog_commands_total", label: "command", values: commands },
   { metric: "memhog_commands_total", label: "outcome", values: endings },
 ] as const;

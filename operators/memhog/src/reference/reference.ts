@@ -7,7 +7,7 @@ import { AppMonitor } from "../api/app-monitor.ts";
 import { program } from "../cli/commands.ts";
 import { alertGroups } from "../manifests/alerts.ts";
 import { memhogOperator } from "../memhog.ts";
-import { holdReasons, raiseReasons } from "../model/reasons.ts";
+import { holdReasons, raiseReasons, shrinkReasons } from "../model/reasons.ts";
 import { eventReasons } from "../report/events.ts";
 import { labelValues } from "./label-values.ts";
 
@@ -47,6 +47,9 @@ function reasonsPage(): string {
     table(["Reason", "Meaning"], wordsOf(raiseReasons)),
     "## Reasons to hold",
     table(["Reason", "Meaning"], wordsOf(holdReasons)),
+    "## Shrink",
+    "Only with `spec.shrink`, and only in the output of `explain`:",
+    table(["Reason", "Meaning"], wordsOf(shrinkReasons)),
   );
 }
 

@@ -7,8 +7,8 @@ import { AppMonitor } from "../api/app-monitor.ts";
 import { templatedKind } from "../execute/templates.ts";
 import { quantityText } from "../model/bytes.ts";
 import type { ObservedApp } from "../model/observed-app.ts";
-import type { Action, AppRecord, Change, Intent, Memory, Plan } from "../model/plan.ts";
-import { holdReasons, raiseReasons } from "../model/reasons.ts";
+import type { Action, AppRecord, Change, Intent, Memory, Plan, Shrink } from "../model/plan.ts";
+import { holdReasons, raiseReasons, shrinkReasons } from "../model/reasons.ts";
 
 /** An Event and the pod it is about; without a pod, it is about the whole app. */
 export interface AppEvent {
@@ -23,7 +23,29 @@ export interface Before {
 }
 
 export function newEvents(before: Before, plan: Plan): readonly AppEvent[] {
-  return [...kills(before.record, plan), ...raises(before.record, plan), ...stops(before.record, plan), ...holds(before, plan)];
+  return [
+    ...kills(before.record, plan),
+    ...raises(before.record, plan),
+    ...newShrinks(before.record, plan.record).flatMap(shrinkEvents),
+    ...stops(before.record, plan),
+    ...holds(before, plan),
+  ];
+}
+
+/** Shrinks whose state has changed. */
+export function newShrinks(before: AppRecord, { shrinks }: AppRecord): readonly Shrink[] {
+  const isKnown = ({ pod, container, state, atMs }: Shrink) =>
+    before.shrinks.some(
+      (known) => known.pod.uid === pod.uid && known.container === container && known.state === state && known.atMs === atMs,
+    );
+  return shrinks.filter((shrink) => !isKnown(shrink));
+}
+
+function shrinkEvents({ pod, container, from, to, state }: Shrink): readonly AppEvent[] {
+  const what = changeText({ container, from, to });
+  if (state === "Applied") return [normal("MemoryLowered", `${what}, in place (ShrinkDue: ${shrinkReasons.ShrinkDue})`, pod)];
+  if (state === "Undone") return [warning("ShrinkUndone", `${what}: ${shrinkReasons.ShrinkUndone}`, pod)];
+  return state === "Refused" ? [warning("ShrinkRefused", `${what}: the API server rejected it`, pod)] : [];
 }
 
 function kills({ kills: known }: AppRecord, { record, verdicts }: Plan): readonly AppEvent[] {
@@ -172,6 +194,9 @@ function named<T extends KubernetesObject>({ app }: ObservedApp, { name, uid, re
 export const eventReasons = {
   MemoryRaised: "the kubelet confirmed a container's new memory limit",
   PodReplaced: "a bare pod was replaced by a larger copy",
+  MemoryLowered: "memory that a container did not use was taken back (spec.shrink)",
+  ShrinkUndone: "a container needed more than it was lowered to; it is not lowered again",
+  ShrinkRefused: "the API server rejected a decrease; it is tried again after a day",
   RaiseCapped: "a cap reduced a raise; the message names the cap",
   RaiseDeferred: "the node does not have enough free memory for a raise at the moment",
   RaiseInfeasible: "a raise does not fit on the node",

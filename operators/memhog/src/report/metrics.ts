@@ -5,6 +5,7 @@ import type { Clock } from "@memhog/runtime/concurrency";
 import type { CustomMetric } from "@memhog/runtime/operator";
 import type { CommandOutcome } from "../execute/outcome.ts";
 import type { AppRecord, Plan } from "../model/plan.ts";
+import { newShrinks } from "./events.ts";
 
 /** The result of one Prometheus query. */
 export interface Polled {
@@ -47,6 +48,8 @@ export function memhogMetrics({ clock, ...sources }: MetricsOptions): MemhogMetr
     planned: (before, plan) => {
       for (const { decision } of plan.verdicts) all.decisions.inc({ decision: decision.kind, reason: decision.reason });
       for (const { intent, outcome } of plan.settled) all.resizes.inc({ method: intent.method, outcome });
+      for (const { state } of newShrinks(before, plan.record))
+        if (state === "Applied" || state === "Undone" || state === "Refused") all.shrinks.inc({ outcome: state });
       all.kills.inc(Math.max(0, plan.record.oomKills - before.oomKills));
       delays(before, plan);
     },
@@ -90,6 +93,7 @@ function definitions({ newestSampleAgeMs, unseenPods }: Omit<MetricsOptions, "cl
     querySeconds: histogram("memhog_prometheus_query_seconds", "Duration of Prometheus queries.", [0.01, 0.05, 0.2, 1, 5, 10]),
     decisions: counter("memhog_decisions_total", "Number of decisions about containers.", "decision", "reason"),
     resizes: counter("memhog_resizes_total", "Number of finished raises, by method and outcome.", "method", "outcome"),
+    shrinks: counter("memhog_shrinks_total", "Number of finished decreases, by outcome.", "outcome"),
     commands: counter("memhog_commands_total", "Number of commands executed for raises, by outcome.", "command", "outcome"),
     kills: counter("memhog_oom_kills_total", "Number of OOM kills of monitored containers."),
     broken: counter("memhog_broken_records_total", "Number of malformed entries found in AppMemory objects."),

@@ -14,7 +14,9 @@ export interface ReportOptions {
 
 export function reporter({ metrics, onPass }: ReportOptions): ReconcileDeps["report"] {
   return (pass, ctx) => {
-    const { seen, plan, outcomes, reasonBefore } = pass;
+    const { seen, outcomes, shrunk, reasonBefore } = pass;
+    // A rejected shrink is in the record that was stored after the plan.
+    const plan = shrunk === undefined ? pass.plan : { ...pass.plan, record: shrunk.record };
     recordEvents(ctx, seen, newEvents({ record: seen.record, reason: reasonBefore }, plan));
     logPlan(ctx.log, seen.app, plan);
     logOutcomes(ctx.log, seen.app, outcomes);

@@ -13,6 +13,12 @@ import { type World, world } from "./world.fixture.ts";
 interface Scenario {
   readonly name: string;
   readonly strategy: string;
+  /** More of the AppMonitor's spec. */
+  readonly spec?: object;
+  /** @default "512Mi/768Mi" */
+  readonly size?: string;
+  /** Milliseconds from the creation of the pod to the start of the operator. @default 0 */
+  readonly before?: number;
   readonly make: (w: World) => Promise<unknown>;
   readonly memory: string;
   readonly effects: Readonly<Record<string, number>>;
@@ -27,6 +33,17 @@ const scenarios: readonly Scenario[] = [
     make: (w) => w.pod("hungry"),
     memory: "pod-hungry",
     effects: { "PATCH pods/resize": 2 },
+    most: 1,
+  },
+  {
+    name: "a pod lowered in place",
+    strategy: "InPlace",
+    spec: { shrink: { belowTemplate: true } },
+    size: "120Mi/384Mi",
+    before: 150_000,
+    make: (w) => w.pod("modest", { memory: "100Mi" }),
+    memory: "pod-modest",
+    effects: { "PATCH pods/resize": 1 },
     most: 1,
   },
   {
@@ -48,11 +65,12 @@ const scenarios: readonly Scenario[] = [
 ];
 
 /** Runs the scenario to its end, optionally with a crash and a second operator. */
-async function live({ strategy, make, memory }: Scenario, death?: Death) {
+async function live({ strategy, spec = {}, before = 0, make, memory }: Scenario, death?: Death) {
   await using w = await world();
-  await w.monitor({ strategy });
+  await w.monitor({ strategy, ...spec });
   const counted = census(w);
   await make(w);
+  await w.pass(before);
   const operators = [w.start(death ? { death } : {})];
   const [first] = operators;
   if (first !== undefined) first.voice.onDeath = () => w.clock.after(2_000, () => operators.push(w.start({ name: "memhog-2" })));
@@ -67,7 +85,7 @@ describe.each(scenarios)("C1, C2, C3, C4: $name", (scenario) => {
     const { writes, operators: _, ...undisturbed } = await live(scenario);
     expect(undisturbed.effects).toEqual(scenario.effects);
     expect([undisturbed.most, undisturbed.leastReady]).toEqual([scenario.most, 1]);
-    expect(undisturbed.pods.map(({ size }) => size)).toEqual(["512Mi/768Mi"]);
+    expect(undisturbed.pods.map(({ size }) => size)).toEqual([scenario.size ?? "512Mi/768Mi"]);
     for (const death of deaths(writes)) {
       const { writes: _writes, operators, ...disturbed } = await live(scenario, death);
       expect({ death, operators, ...disturbed }).toEqual({ death, operators: 2, ...undisturbed });

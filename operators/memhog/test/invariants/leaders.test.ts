@@ -5,17 +5,61 @@ import { effectsIn, effectsOf, endOf } from "./effects.fixture.ts";
 import { census } from "./pod-history.fixture.ts";
 import { type World, world } from "./world.fixture.ts";
 
-const scenarios = [
-  { name: "a pod in place", strategy: "InPlace", make: (w: World) => w.pod("hungry"), memory: "pod-hungry", most: 1 },
-  { name: "a bare pod", strategy: "Redeploy", make: (w: World) => w.pod("hungry"), memory: "pod-hungry", most: 2 },
-  { name: "a Deployment", strategy: "Redeploy", make: (w: World) => w.deployment("web"), memory: "deployment-web", most: 2 },
+interface Scenario {
+  readonly name: string;
+  readonly strategy: string;
+  readonly spec?: object;
+  /** Milliseconds from the creation of the pod to the start of the operators. @default 0 */
+  readonly before?: number;
+  readonly effects: Readonly<Record<string, number>>;
+  readonly make: (w: World) => Promise<unknown>;
+  readonly memory: string;
+  readonly most: number;
+}
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: "a pod in place",
+    strategy: "InPlace",
+    effects: { "PATCH pods/resize": 2 },
+    make: (w: World) => w.pod("hungry"),
+    memory: "pod-hungry",
+    most: 1,
+  },
+  {
+    name: "a bare pod",
+    strategy: "Redeploy",
+    effects: { "DELETE pods": 1, "POST pods": 1 },
+    make: (w: World) => w.pod("hungry"),
+    memory: "pod-hungry",
+    most: 2,
+  },
+  {
+    name: "a Deployment",
+    strategy: "Redeploy",
+    effects: { "PATCH deployments": 1 },
+    make: (w: World) => w.deployment("web"),
+    memory: "deployment-web",
+    most: 2,
+  },
+  {
+    ...{
+      name: "a pod that is lowered",
+      strategy: "InPlace",
+      spec: { shrink: { belowTemplate: true } },
+      before: 150_000,
+      most: 1,
+    },
+    ...{ make: (w: World) => w.pod("modest", { memory: "100Mi" }), memory: "pod-modest", effects: { "PATCH pods/resize": 1 } },
+  },
 ];
 
-async function led({ strategy, make, memory }: (typeof scenarios)[number], names: readonly string[]) {
+async function led({ strategy, spec = {}, before = 0, make, memory }: Scenario, names: readonly string[]) {
   await using w = await world();
-  await w.monitor({ strategy });
+  await w.monitor({ strategy, ...spec });
   const counted = census(w);
   await make(w);
+  await w.pass(before);
   const operators = names.map((name) => w.start({ name }));
   await w.pass(60_000);
   const lost = operators.flatMap(({ voice }) => voice.writes.filter(({ status }) => status === 409)).length;
@@ -26,6 +70,7 @@ it.each(scenarios)("L1: two leaders raise $name once", async (scenario) => {
   const { lost: _, ...one } = await led(scenario, ["memhog-1"]);
   const { lost, ...two } = await led(scenario, ["memhog-1", "memhog-2"]);
   expect(two).toEqual(one);
+  expect(two.effects).toEqual(scenario.effects);
   expect(two.most).toBe(scenario.most);
   // Some of their writes conflicted.
   expect(lost).toBeGreaterThan(0);

@@ -29,12 +29,16 @@ export interface QueryResult {
 }
 
 /** @throws PrometheusError, or the signal's reason */
-export async function ask(question: MemoryQuery, options: AskOptions): Promise<QueryResult> {
+export function ask(question: MemoryQuery, options: AskOptions): Promise<QueryResult> {
+  return askFor(promQl(question), options, (answer) => read(answer, question, options));
+}
+
+async function askFor<T>(query: string, options: AskOptions, readBody: (answer: PrometheusAnswer) => Promise<T>): Promise<T> {
   const { transport, clock, timeoutMs, signal } = options;
   using limit = timeoutSignal({ clock, timeoutMs, signal, what: "the query to Prometheus" });
   try {
-    const answer = await transport.query({ query: promQl(question) }, limit.signal);
-    return answer.status === 200 ? await read(answer, question, options) : await refuse(answer);
+    const answer = await transport.query({ query }, limit.signal);
+    return answer.status === 200 ? await readBody(answer) : await refuse(answer);
   } catch (error) {
     if (signal.aborted || error instanceof PrometheusError) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -60,17 +64,38 @@ interface Envelope {
 
 async function read(answer: PrometheusAnswer, question: MemoryQuery, { clock, isWanted }: AskOptions): Promise<QueryResult> {
   const samples = new SampleStore(clock, answer.dateMs);
+  return { samples, ...(await scan(answer, "matrix", (json) => take(json, question, samples, isWanted))) };
+}
+
+/** Runs a query whose result is one value per series. @throws PrometheusError, or the signal's reason */
+export function vectorOf(
+  query: string,
+  options: AskOptions,
+  onValue: (metric: Readonly<Record<string, unknown>>, value: number) => void,
+): Promise<Omit<QueryResult, "samples">> {
+  const takeOne = (json: string) => {
+    const { metric, value } = (parsed(json) ?? {}) as { readonly metric?: unknown; readonly value?: unknown };
+    if (typeof metric === "object" && metric !== null && isPoint(value)) onValue({ ...metric }, Number(value[1]));
+  };
+  return askFor(query, options, (answer) => scan(answer, "vector", takeOne));
+}
+
+async function scan(
+  answer: PrometheusAnswer,
+  resultType: "matrix" | "vector",
+  onSeries: (json: string) => void,
+): Promise<Omit<QueryResult, "samples">> {
   let series = 0;
   const splitter = new AnswerSplitter((json) => {
     series += 1;
-    take(json, question, samples, isWanted);
+    onSeries(json);
   });
   await feed(answer.body, splitter, mostBytes);
   const envelope = envelopeIn(splitter.end());
-  if (envelope?.status !== "success" || envelope.data?.resultType !== "matrix") throw notPrometheus(200, envelope);
+  if (envelope?.status !== "success" || envelope.data?.resultType !== resultType) throw notPrometheus(200, envelope);
   const { warnings = [] } = envelope;
   // Whatever it is, a warning means that the response may be incomplete.
-  return { samples, series, warnings: Array.isArray(warnings) ? warnings.map(String) : [JSON.stringify(warnings)] };
+  return { series, warnings: Array.isArray(warnings) ? warnings.map(String) : [JSON.stringify(warnings)] };
 }
 
 function take(json: string, { labels }: MemoryQuery, samples: SampleStore, isWanted: AskOptions["isWanted"]): void {
@@ -85,7 +110,7 @@ function take(json: string, { labels }: MemoryQuery, samples: SampleStore, isWan
   if (isWanted(key)) samples.add(kind, key, values.filter(isPoint), shortId(label("name")) ?? shortId(label("id")));
 }
 
-const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 function isPoint(point: unknown): point is RawPoint {
   return Array.isArray(point) && typeof point[0] === "number" && typeof point[1] === "string";
@@ -202,7 +227,7 @@ export interface QueryHistory {
 }
 
 export function nextQuery({ wantsUsage, namespaces, worked, empty }: QueryHistory): MemoryQuery {
-  const asked = namespaces.length > mostNamespaces ? "all" : [...namespaces].sort();
+  const asked = boundedNamespaces(namespaces);
   const both = wantsUsage || empty > 0 || worked?.metrics.includes("Usage") === true;
   // Labels that worked once are given up only after many empty responses, because pods come and go but labels do not change.
   const isSearching = empty > (worked === undefined ? 0 : 4 * oldLabelsEvery);
@@ -211,8 +236,16 @@ export function nextQuery({ wantsUsage, namespaces, worked, empty }: QueryHistor
   return { metrics: both ? ["WorkingSet", "Usage"] : ["WorkingSet"], labels, namespaces: asked };
 }
 
+export function boundedNamespaces(namespaces: readonly string[]): MemoryQuery["namespaces"] {
+  return namespaces.length > mostNamespaces ? "all" : [...namespaces].sort();
+}
+
 /** The PromQL text. Namespace names are the only part that comes from objects in the cluster, and they are escaped (S3). */
-export function promQl({ metrics, labels, namespaces, matchers: more = [] }: MemoryQuery): string {
+export function promQl(query: MemoryQuery): string {
+  return `${selectorOf(query)}[${windowMs / 1000}s]`;
+}
+
+export function selectorOf({ metrics, labels, namespaces, matchers: more = [] }: MemoryQuery): string {
   const names = metrics.map((metric) => metricNames[metric]);
   const container = containerLabel[labels];
   const matchers = [
@@ -222,7 +255,7 @@ export function promQl({ metrics, labels, namespaces, matchers: more = [] }: Mem
     ...namespaceMatcher(namespaces),
     ...more.map(({ label, operator, value }) => `${label}${operator}${quoted(value)}`),
   ];
-  return `${names.length > 1 ? "" : (names[0] ?? "")}{${matchers.join(",")}}[${windowMs / 1000}s]`;
+  return `${names.length > 1 ? "" : (names[0] ?? "")}{${matchers.join(",")}}`;
 }
 
 export const podLabel = { new: "pod", old: "pod_name" } as const;
