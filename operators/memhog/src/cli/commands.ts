@@ -21,6 +21,7 @@ export const program: OperatorProgram<typeof flags> = {
   resources: memhogKinds,
   // For flags, permissions and manifests. `configure` and `prepare` return the one that is served, with its caches.
   webhooks: [podWebhook(true).webhook],
+  optionalWebhooks: true,
   flags,
   // Never the namespace of a kubeconfig's context: an operator that changes pods should not follow `kubectl config use-context`.
   defaultNamespaces: ["default"],

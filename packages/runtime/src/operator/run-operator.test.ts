@@ -47,6 +47,13 @@ describe("the program of an operator", () => {
     expect(JSON.stringify(permissionsOf(withWebhooks, { webhooks: false }))).not.toContain("certificates");
   });
 
+  it("prints the permissions of optional webhooks only with --webhooks", async () => {
+    const optional = { ...program, webhooks: [validate(Gordon, () => allowed())], optionalWebhooks: true };
+    expect(await outputOf(optional, "rbac")).not.toContain("gordon-operator-webhook-certificates");
+    expect(await outputOf(optional, "rbac", "--webhooks")).toContain("gordon-operator-webhook-certificates");
+    expect(JSON.stringify(permissionsOf(optional))).toContain("gordon-operator-webhook-certificates");
+  });
+
   it("prints the conversion of a kind in its CRD, and serves it by default", async () => {
     const converting = { ...program, webhooks: [convert(Gordon, {})] };
     expect(await outputOf(converting, "crd", "-n", "shop")).toMatch(/strategy: Webhook[\s\S]*namespace: shop/);

@@ -53,6 +53,8 @@ export interface OperatorProgram<F extends FlagTable = FlagTable> extends Static
   readonly controllers?: OperatorOptions["controllers"];
   /** Leader election options, for --leader-elect. */
   readonly leaderElection?: ElectionOptions;
+  /** Most installations run without the webhooks, so their permissions are printed only with --webhooks. @default false */
+  readonly optionalWebhooks?: boolean;
   /** Custom flags, in addition to the built-in ones. */
   readonly flags?: F;
   /** Watched if neither a flag nor $POD_NAMESPACE is given. @default "own", the namespace that `kubectl get` uses */
@@ -212,8 +214,10 @@ function withAllFeatures<F extends FlagTable>(
   flags: FlagValues<F>,
   options: FlagOptions,
 ): OperatorOptions {
-  const { leaderElection = true, webhooks = [], webhookServer = {} } = program;
-  return { ...withFlags(program, flags, options), leaderElection, webhooks, webhookServer };
+  const { leaderElection = true, webhooks = [], webhookServer = {}, optionalWebhooks = false } = program;
+  const { webhooks: asked } = flags as FlagValues<typeof webhookFlags>;
+  const printed = optionalWebhooks && !asked ? [] : webhooks;
+  return { ...withFlags(program, flags, options), leaderElection, webhooks: printed, webhookServer };
 }
 
 function withFlags<F extends FlagTable>(
