@@ -7,8 +7,8 @@ import { Gordon } from "./api.ts";
 import { podFor } from "./pods.ts";
 import { namesOf, stage } from "./stage.fixture.ts";
 
-describe("counts are exact", () => {
-  it("after 3 → 5 → 2 → 0, and what stays is never replaced", async () => {
+describe("the number of pods is exact", () => {
+  it("after 3 → 5 → 2 → 0, and remaining pods are never replaced", async () => {
     await using on = await stage();
     await on.start();
     const uids = new Map<string, string>();
@@ -22,7 +22,7 @@ describe("counts are exact", () => {
     expect(uids.size).toBe(5);
   });
 
-  it("after pods are deleted, fail and finish: each is replaced under its own name", async () => {
+  it("after pods are deleted, fail or finish: each is replaced under the same name", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", 3);
@@ -39,7 +39,7 @@ describe("counts are exact", () => {
     await eventually(told, (notes) => notes.some((note) => note.startsWith("gordon-a-1 is Failed")));
   });
 
-  it("for two gordons side by side", async () => {
+  it("for two Gordons in one namespace", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", 2);
@@ -55,8 +55,8 @@ describe("counts are exact", () => {
   });
 });
 
-describe("what is not ours", () => {
-  it("is neither counted nor touched, whatever its labels and its name", async () => {
+describe("a pod of another owner", () => {
+  it("is neither counted nor changed, with any labels and name", async () => {
     await using on = await stage();
     const { namespace } = on;
     const like = podFor({ metadata: { name: "a" } } as never, 0, "somebody:else");
@@ -90,7 +90,7 @@ describe("what is not ours", () => {
     await on.settled("a", 2);
   });
 
-  it("is a pod of a gordon that had the name before: it is waited for, not counted", async () => {
+  it("that is left from a deleted Gordon of the same name is not counted; its successor waits for it", async () => {
     await using on = await stage();
     await on.ask("a", 1);
     const first = await on.client.get(Gordon, { namespace: on.namespace, name: "a" });
@@ -107,8 +107,8 @@ describe("what is not ours", () => {
   });
 });
 
-describe("in good order", () => {
-  it("nothing is written when nothing changes, by an operator that runs or by one that has just started", async () => {
+describe("steady state and deletion", () => {
+  it("nothing is written when nothing changes, by a running operator or a new one", async () => {
     await using on = await stage();
     const first = await on.start({ resyncMs: 50 });
     await on.ask("a", 3);
@@ -129,7 +129,7 @@ describe("in good order", () => {
     expect(second.journal.writes).toEqual([]);
   });
 
-  it("deletion while the operator is down leaves nothing", async () => {
+  it("deletion while the operator is down leaves no pods", async () => {
     await using on = await stage();
     const instance = await on.start();
     await on.ask("a", 3);
@@ -149,20 +149,20 @@ describe("in good order", () => {
   });
 });
 
-describe("the API server refuses", () => {
+describe("the API server rejects", () => {
   it.each([
     { spec: { gordon: { replicas: -1 } }, says: "spec.gordon.replicas" },
     { spec: { gordon: { replicas: 1.5 } }, says: "must be of type integer" },
     { spec: { gordon: {} }, says: "spec.gordon.replicas: Required value" },
     { spec: {}, says: "spec.gordon: Required value" },
     { spec: { gordon: { replicas: 2000 } }, says: "should be less than or equal to 1000" },
-  ])("$spec, and says why", async ({ spec, says }) => {
+  ])("$spec with a reason", async ({ spec, says }) => {
     await using on = await stage();
     const object = { apiVersion: "operator.prgcont.cz/v1", kind: "Gordon", metadata: { name: "bad" }, spec };
     await expect(on.cluster.apply(object)).rejects.toThrow(says);
   });
 
-  it("a name that does not fit into a label", async () => {
+  it("a name that is too long for a label", async () => {
     await using on = await stage();
     await expect(on.ask("a".repeat(64), 1)).rejects.toThrow("at most 63 characters");
   });

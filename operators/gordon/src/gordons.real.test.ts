@@ -31,7 +31,7 @@ async function install(cluster: TestCluster): Promise<void> {
   await cluster.kubectl("rollout", "status", "deployment/gordon-operator", "--timeout=100s");
 }
 
-it("keeps gordons running from within the cluster, in a namespace where only restricted pods may run", {
+it("keeps gordons running from within the cluster, in a namespace that enforces the restricted pod security standard", {
   timeout: 300_000,
 }, async () => {
   await using cluster = await testCluster({ nodes: "real" });

@@ -43,7 +43,7 @@ const decide = (replicas: number, ...pods: readonly Stored<Pod>[]) => {
   };
 };
 
-describe("what a gordon wants and says", () => {
+describe("the desired pods and the status of a Gordon", () => {
   const cases = [
     { name: "makes all of them at once", asked: 3, pods: [], wants: "0,1,2", says: "PodsMissing 0/0" },
     { name: "is content", asked: 2, pods: [ours(0), ours(1)], wants: "0,1", says: "AllPodsReady 2/2" },
@@ -59,17 +59,17 @@ describe("what a gordon wants and says", () => {
   ];
   it.each(cases)("$name", ({ asked, pods, wants, says }) => expect(decide(asked, ...pods)).toMatchObject({ wants, says }));
 
-  it("lists pods in the order of their numbers", () => {
+  it("lists pods by ordinal", () => {
     const pods = [10, 2, 0, 9].map((ordinal) => ours(ordinal));
     expect(decide(11, ...pods).status?.pods).toEqual(["gordon-a-0", "gordon-a-2", "gordon-a-9", "gordon-a-10"]);
   });
 
-  it("replaces a pod that failed right after its start no sooner than ten seconds after it was made", () => {
+  it("replaces a pod that failed right after its start ten seconds after its creation at the earliest", () => {
     const { wants, outcome, tells } = decide(1, ours(0, "Failed", "2026-01-01T00:00:57Z"));
     expect([wants, outcome, tells]).toEqual(["0", expect.objectContaining({ kind: "requeueAfter", inMs: 7_000 }), []]);
     expect(decide(1, ours(0, "Failed")).tells).toEqual(["PodReplaced"]);
   });
 
-  it("names strangers that are in the way", () =>
+  it("reports conflicting pods of other owners", () =>
     expect(decide(1, foreign("gordon-a-0")).status?.conditions?.[0]?.message).toContain("not ours, but in the way: gordon-a-0"));
 });

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { gordons } from "./gordons.ts";
 import { stageOn } from "./stage.fixture.ts";
 
-it("S1: the Role that is generated suffices, and nothing in it is too much (judged by real RBAC: in the simulator everyone is admin)", async () => {
+it("S1: the generated Role is sufficient and minimal (with real RBAC: in the simulator everyone is admin)", async () => {
   await using on = await stageOn(await testCluster());
   const { namespace, cluster } = on;
   const { grants } = gordons({ image: "gordon:test" });

@@ -1,4 +1,4 @@
-// For tests on an API server: a namespace with the kind in it, operators, and a voice for the kubelet where there is no node.
+// For tests with an API server: a namespace, the CRD, operators, and pod statuses set by the test, because there is no node.
 import { crdOf, createClient, isControlledBy, loadConfig, Pod, type Stored, systemEnvironment } from "@memhog/runtime";
 import { type EventuallyOptions, eventually, startOperator } from "@memhog/runtime/testing";
 import { testCluster } from "@memhog/simulator/testing";
@@ -6,7 +6,7 @@ import { Gordon } from "./api.ts";
 import { gordons } from "./gordons.ts";
 import { program } from "./program.ts";
 
-/** What a stage needs of a cluster. */
+/** The part of a cluster that these tests use. */
 interface SomeCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly defaultNamespace: string;
@@ -16,7 +16,7 @@ interface SomeCluster extends AsyncDisposable {
 /** On the simulator, or on real Kubernetes under `npm run test:real`. */
 export const stage = async () => stageOn(await testCluster());
 
-/** On a cluster that the test has chosen. */
+/** On the given cluster. */
 export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Gordon));
   const client = createClient({
@@ -39,14 +39,14 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
       const controllers = [gordons({ image: "gordon:test", resyncMs })];
       return closing.use(await startOperator({ name: program.name, controllers, kubeconfig, namespaces: [namespace] }));
     },
-    /** Asks for so many, as kubectl apply would. */
+    /** Applies a Gordon with this number of replicas. */
     ask: (of: string, replicas: number) =>
       client.apply(
         Gordon,
         { metadata: { namespace, name: of }, spec: { gordon: { replicas } } },
         { fieldManager: "test", force: true },
       ),
-    /** Plays the kubelet. */
+    /** Sets the status of a pod, as the kubelet would. */
     say: (pod: string, phase: "Running" | "Failed" | "Succeeded") =>
       client.patch(
         Pod,
@@ -54,13 +54,13 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
         { type: "merge", body: { status: statusIn(phase) } },
         { subresource: "status" },
       ),
-    /** Waits until a gordon says this about itself. */
+    /** Waits until the first condition of a Gordon has this reason. */
     says: (of: string, reason: string) =>
       eventually(
         () => find(of),
         (gordon) => gordon?.status?.conditions?.[0]?.reason === reason,
       ),
-    /** Waits until there are exactly so many, and the gordon says so. */
+    /** Waits until exactly these pods exist and the status of the Gordon reports them. */
     settled: (of: string, replicas: number, options: EventuallyOptions = {}) =>
       eventually(
         async () => ({ pods: await pods(of), gordon: await find(of) }),

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { stageOn } from "./stage.fixture.ts";
 
 describe.each(bothClusters)("the real kubectl on a %s cluster", (which) => {
-  it("get, describe, explain, scale and wait are useful", async () => {
+  it("get, describe, explain, scale and wait work", async () => {
     await using on = await stageOn(await clusterWithKubectl(which));
     const { cluster } = on;
     await on.start();

@@ -4,7 +4,7 @@ import { startProgram } from "@memhog/localcluster/testing";
 import { testCluster } from "@memhog/simulator/testing";
 import { expect, it } from "vitest";
 
-it("brings its kind along, keeps what is asked for as it is told to, and ends in order", async () => {
+it("installs its CRD, reconciles with its flags, and shuts down gracefully", async () => {
   await using cluster = await testCluster();
   const here = ["--kubeconfig", cluster.kubeconfig, "--namespace", cluster.defaultNamespace];
   const nowhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];

@@ -6,7 +6,7 @@ import { deploymentFor } from "./deployment.ts";
 import { reasonOf, stage } from "./stage.fixture.ts";
 
 describe("a Memcached", () => {
-  it("has exactly as many servers as were asked for after 3 → 5 → 1, and names them, sorted", async () => {
+  it("has exactly spec.size servers after 3 → 5 → 1, and status.nodes lists them sorted", async () => {
     await using on = await stage();
     await on.start();
     for (const size of [3, 5, 1]) {
@@ -20,7 +20,7 @@ describe("a Memcached", () => {
     expect(on.undesired).toHaveLength(2);
   });
 
-  it("has as many again after servers were killed, and names those that are there now", async () => {
+  it("replaces killed servers, and status.nodes lists the current ones", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", { size: 3 });
@@ -34,12 +34,12 @@ describe("a Memcached", () => {
     expect(after?.status?.nodes).toContain(before[0]);
   });
 
-  it("changes its version server by server, and says so when it has ended", async () => {
+  it("rolls out a version server by server, and reports the end", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", { size: 3, version: "1.6.9" });
     expect((await on.settled("a", 3))?.status?.version).toBe("1.6.9");
-    on.kubelet.fateOf = ({ spec }) => (spec.containers[0]?.image === "memcached:bad" ? "ErrImagePull" : "Ready");
+    on.kubelet.stateOf = ({ spec }) => (spec.containers[0]?.image === "memcached:bad" ? "ErrImagePull" : "Ready");
     await on.ask("a", { size: 3, version: "bad" });
     const bad = await on.says("a", ({ status }) => reasonOf(status, "Available") === "ImageNotPulled");
     expect(bad?.status).toMatchObject({ version: "1.6.9", readyReplicas: 3 });
@@ -49,15 +49,15 @@ describe("a Memcached", () => {
     await on.settled("a", 3);
   });
 
-  it("reverts what others do to what is its own, and leaves the rest", async () => {
+  it("reverts changes of others to its own fields, and keeps their other changes", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", { size: 3 });
     await on.settled("a", 3);
     const evil = { template: { spec: { containers: [{ name: "memcached", image: "evil:1" }] } } };
-    await on.meddle("a", { spec: { replicas: 1 } });
-    await on.meddle("a", { spec: evil });
-    await on.meddle("a", { metadata: { annotations: { team: "blue" } } });
+    await on.patchDeployment("a", { spec: { replicas: 1 } });
+    await on.patchDeployment("a", { spec: evil });
+    await on.patchDeployment("a", { metadata: { annotations: { team: "blue" } } });
     const put = await eventually(
       () => on.deployment("a"),
       (found) => found?.spec.replicas === 3 && found.spec.template.spec.containers[0]?.image === "memcached:1.6",
@@ -69,7 +69,7 @@ describe("a Memcached", () => {
     await on.settled("a", 3);
   });
 
-  it("shares nothing with another one in its namespace, and counts no stranger with its labels", async () => {
+  it("shares no servers with another Memcached in its namespace, and does not count pods of others with its labels", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", { size: 1 });
@@ -86,7 +86,7 @@ describe("a Memcached", () => {
     expect(await on.client.find(Pod, { namespace: on.namespace, name: "stranger" })).toBeDefined();
   });
 
-  it("leaves a Deployment of its name that is not its own alone, says so, and goes on when that is gone", async () => {
+  it("does not change a Deployment of its name with another owner, reports it, and continues when it is deleted", async () => {
     await using on = await stage();
     await on.start();
     const { spec, metadata } = deploymentFor(
@@ -104,8 +104,8 @@ describe("a Memcached", () => {
   });
 });
 
-describe("when it goes", () => {
-  it("its servers go first, also if the operator was down when it was deleted", async () => {
+describe("deletion of a Memcached", () => {
+  it("removes the servers first, also if the operator was down", async () => {
     await using on = await stage();
     const instance = await on.start();
     await on.ask("a", { size: 3 });
@@ -118,7 +118,7 @@ describe("when it goes", () => {
     expect([await on.deployment("a"), await on.pods()]).toEqual([undefined, []]);
   });
 
-  it("it leaves the servers behind if that is asked for", async () => {
+  it("keeps the servers with propagation policy Orphan", async () => {
     await using on = await stage();
     await on.start();
     await on.ask("a", { size: 1 });
@@ -130,8 +130,8 @@ describe("when it goes", () => {
   });
 });
 
-describe("an operator", () => {
-  it("writes nothing when nothing changes, nor right after its start", async () => {
+describe("the operator", () => {
+  it("writes nothing when nothing changes, also right after its start", async () => {
     await using on = await stage();
     const first = await on.start({ resyncMs: 50 });
     await on.ask("a", { size: 3 });
@@ -157,12 +157,12 @@ describe("the API server", () => {
     { spec: { size: 0 }, says: "spec.size" },
     { spec: { version: "no tag" }, says: "spec.version" },
     { spec: { containerPort: 80 }, says: "should be greater than or equal to 1024" },
-  ])("refuses $spec, and says why", async ({ spec, says }) => {
+  ])("rejects $spec with a reason", async ({ spec, says }) => {
     await using on = await stage();
     await expect(on.ask("bad", spec)).rejects.toThrow(says);
   });
 
-  it("fills in what is not asked for", async () => {
+  it("sets defaults", async () => {
     await using on = await stage();
     expect((await on.ask("a", {})).spec).toEqual({ size: 3, version: "1.6", containerPort: 11211 });
   });

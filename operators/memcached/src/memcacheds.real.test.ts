@@ -64,7 +64,7 @@ async function metricsOf(cluster: TestCluster): Promise<string> {
   return cluster.request("GET", `/api/v1/namespaces/default/pods/http:${operator?.metadata.name}:8080/proxy/metrics`);
 }
 
-it("in the cluster, asked through its Service: webhooks fill in and refuse, a client stores a value, versions roll", {
+it("in the cluster: webhooks set defaults and reject, a client stores a value through the Service, versions roll out", {
   timeout: 400_000,
 }, async () => {
   await using cluster = await testCluster({ nodes: "real" });

@@ -8,7 +8,7 @@ import { stageOn } from "./stage.fixture.ts";
 const main = join(import.meta.dirname, "main.ts");
 const nowhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
 
-it.each(bothClusters)("the README shows what happens, with the real kubectl on a %s cluster", async (which) => {
+it.each(bothClusters)("the commands of the README print what it shows, with the real kubectl on a %s cluster", async (which) => {
   await using on = await stageOn(await clusterWithKubectl(which));
   const here = ["--kubeconfig", on.cluster.kubeconfig, "--namespace", on.namespace];
   await using _program = startProgram(main, ...here, "--install-crds", ...nowhere);

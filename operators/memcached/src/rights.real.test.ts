@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { memcacheds } from "./memcacheds.ts";
 import { stageOn } from "./stage.fixture.ts";
 
-it("S1: the Role that is generated suffices, and nothing in it is too much (judged by real RBAC: in the simulator everyone is admin)", async () => {
+it("S1: the generated Role is sufficient and minimal (with real RBAC: in the simulator everyone is admin)", async () => {
   await using on = await stageOn(await testCluster());
   const { namespace, cluster } = on;
   const { grants } = memcacheds({ repository: "memcached" });
@@ -17,7 +17,7 @@ it("S1: the Role that is generated suffices, and nothing in it is too much (judg
   await on.settled("a", 3);
   // Twice: what is told again is counted in its Event, which takes a right of its own.
   for (let times = 0; times < 2; times += 1) {
-    await on.meddle("a", { spec: { replicas: 4 } });
+    await on.patchDeployment("a", { spec: { replicas: 4 } });
     await eventually(
       () => on.deployment("a"),
       (deployment) => deployment?.spec.replicas === 3,

@@ -1,5 +1,5 @@
-// For tests on an API server: a namespace with the kind in it, operators, and somebody who plays the kubelet
-// where there is no node.
+// For tests with an API server: a namespace, the CRD, operators, and a fake kubelet that sets the status of pods, because there is no
+// node.
 import {
   type Client,
   crdOf,
@@ -17,10 +17,10 @@ import { Memcached } from "./api.ts";
 import { memcacheds } from "./memcacheds.ts";
 import { program } from "./program.ts";
 
-/** What the one who plays the kubelet says about a pod. */
-export type Fate = "Ready" | "ErrImagePull";
+/** The status that the fake kubelet sets. */
+export type PodState = "Ready" | "ErrImagePull";
 
-/** What a stage needs of a cluster. */
+/** The part of a cluster that these tests use. */
 interface SomeCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly defaultNamespace: string;
@@ -30,7 +30,7 @@ interface SomeCluster extends AsyncDisposable {
 /** On the simulator, or on real Kubernetes under `npm run test:real`. */
 export const stage = async () => stageOn(await testCluster());
 
-/** On a cluster that the test has chosen. */
+/** On the given cluster. */
 export async function stageOn<C extends SomeCluster>(cluster: C) {
   await cluster.apply(crdOf(Memcached));
   const environment = systemEnvironment();
@@ -43,8 +43,8 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
   const closing = new AsyncDisposableStack();
   closing.use(cluster);
   closing.use(client);
-  const undesired: string[] = []; // told by all operators of the test
-  const kubelet = playKubelet(client, namespace);
+  const undesired: string[] = []; // reported by all operators of the test
+  const kubelet = fakeKubelet(client, namespace);
   closing.defer(kubelet.stop);
   return {
     ...{ cluster, client, namespace, kubelet, undesired, ...helpers(client, namespace) },
@@ -56,17 +56,17 @@ export async function stageOn<C extends SomeCluster>(cluster: C) {
   };
 }
 
-/** Says of every pod that it is ready, unless told otherwise. */
-function playKubelet(client: Client, namespace: string) {
+/** Sets the status of every new pod, by default to ready. */
+function fakeKubelet(client: Client, namespace: string) {
   const ending = new AbortController();
-  const kubelet = { fateOf: (_pod: Stored<Pod>): Fate => "Ready", stop: async () => {} };
+  const kubelet = { stateOf: (_pod: Stored<Pod>): PodState => "Ready", stop: async () => {} };
   const say = async (pod: Stored<Pod>) => {
-    const fate = kubelet.fateOf(pod);
+    const podState = kubelet.stateOf(pod);
     const at = "2026-01-01T00:00:00Z";
-    const ready = { type: "Ready", status: fate === "Ready" ? "True" : "False", lastTransitionTime: at };
-    const state = fate === "Ready" ? { running: { startedAt: at } } : { waiting: { reason: fate } };
-    const container = { name: "memcached", ready: fate === "Ready", restartCount: 0, image: "", imageID: "", state };
-    const status = { phase: fate === "Ready" ? "Running" : "Pending", conditions: [ready], containerStatuses: [container] };
+    const ready = { type: "Ready", status: podState === "Ready" ? "True" : "False", lastTransitionTime: at };
+    const state = podState === "Ready" ? { running: { startedAt: at } } : { waiting: { reason: podState } };
+    const container = { name: "memcached", ready: podState === "Ready", restartCount: 0, image: "", imageID: "", state };
+    const status = { phase: podState === "Ready" ? "Running" : "Pending", conditions: [ready], containerStatuses: [container] };
     const patch = { type: "merge", body: { status } } as const;
     await client.patch(Pod, { namespace, name: pod.metadata.name }, patch, { subresource: "status" }).catch(() => {}); // gone
   };
@@ -85,7 +85,7 @@ function playKubelet(client: Client, namespace: string) {
   return kubelet;
 }
 
-/** What tests do to Memcacheds, and how they look at them. */
+/** Helpers that change and read Memcacheds. */
 function helpers(client: Client, namespace: string) {
   const find = (of: string) => client.find(Memcached, { namespace, name: of });
   const says = (of: string, holds: (found: Stored<Memcached>) => boolean, options?: EventuallyOptions) =>
@@ -96,7 +96,7 @@ function helpers(client: Client, namespace: string) {
     );
   return {
     ...{ find, says },
-    /** Waits until there are exactly so many servers, and the Memcached says so. */
+    /** Waits until the status reports exactly this number of servers. */
     settled: (of: string, size: number, options?: EventuallyOptions) =>
       says(
         of,
@@ -108,7 +108,7 @@ function helpers(client: Client, namespace: string) {
     pods: async () =>
       (await client.list(Pod, { namespace })).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     notes: async () => (await client.list(Event, { namespace })).items.map(({ reason, note }) => `${reason}: ${note}`),
-    /** As kubectl delete would; whoever has a finalizer stays for a while. */
+    /** Deletes a Memcached; with a finalizer it exists for a while longer. */
     remove: (of: string, options: { readonly propagationPolicy?: "Orphan" } = {}) =>
       client.delete(Memcached, { namespace, name: of }, options),
     gone: (of: string, options?: EventuallyOptions) =>
@@ -117,9 +117,9 @@ function helpers(client: Client, namespace: string) {
         (found) => found === undefined,
         options,
       ),
-    /** Changes a Deployment behind the operator's back. */
-    meddle: (of: string, body: object) => client.patch(Deployment, { namespace, name: of }, { type: "strategic", body }),
-    /** As kubectl apply would. */
+    /** Changes a Deployment as another client would. */
+    patchDeployment: (of: string, body: object) => client.patch(Deployment, { namespace, name: of }, { type: "strategic", body }),
+    /** Applies a Memcached. */
     ask: (of: string, spec: Partial<Memcached["spec"]>) =>
       client.apply(Memcached, { metadata: { namespace, name: of }, spec } as never, { fieldManager: "test", force: true }),
   };

@@ -90,14 +90,14 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what a Memcached says", () => {
+describe("the status of a Memcached", () => {
   it.each(cases)("$name", ({ memcached = aMemcached(), deployment = itsDeployment(), pods = three, says, version }) => {
     const status = statusOf(memcached, { deployment: deployment === "none" ? undefined : deployment, pods });
     const words = (status.conditions ?? []).map(({ status, reason }) => (status === "True" ? `+${reason}` : reason));
     expect([words.join(" "), status.version]).toEqual([says, version]);
   });
 
-  it("nodes are sorted, and all numbers are about them", () => {
+  it("nodes are sorted, and all numbers refer to them", () => {
     const status = statusOf(aMemcached(), { deployment: itsDeployment(), pods: [...three, itsPod("aa", "ContainerCreating")] });
     expect(status).toMatchObject({ nodes: ["a", "aa", "b", "c"], replicas: 4, readyReplicas: 3 });
   });
@@ -105,7 +105,7 @@ describe("what a Memcached says", () => {
   it.each([
     { reason: "NameConflict" as const, name: "a conflict: the servers that it counted are not its own", readyReplicas: 0 },
     { reason: "Stuck" as const, name: "a refusal: the servers are as they were", readyReplicas: 3 },
-  ])("all three conditions speak of $name", ({ reason, readyReplicas }) => {
+  ])("all three conditions report $name", ({ reason, readyReplicas }) => {
     const before = aMemcached({}, { version: "1.6.9", replicas: 3, readyReplicas: 3, nodes: ["a", "b", "c"] });
     const status = statusInTrouble(before, { reason, message: "" });
     const words = (status.conditions ?? []).map(({ type, status }) => `${type}=${status}`);

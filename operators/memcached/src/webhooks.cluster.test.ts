@@ -67,7 +67,7 @@ async function shownAt(url: string): Promise<string> {
   return fingerprint256;
 }
 
-it("what is missing is filled in, what is wrong is refused with every fault, before and after new certificates", async () => {
+it("missing fields get defaults and invalid objects are rejected with every error, before and after certificate rotation", async () => {
   await using on = await stage();
   const asked = () =>
     on.create({ size: 0, version: "" }).then(

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { aMemcached } from "./builders.fixture.ts";
 import { validateMemcached, withDefaultValues } from "./webhooks.ts";
 
-describe("what is filled in", () => {
-  it("replaces size 0 and an empty version by the defaults", () =>
+describe("defaults", () => {
+  it("replace size 0 and an empty version", () =>
     expect(withDefaultValues(aMemcached({ size: 0, version: "" })).spec).toMatchObject({ size: 3, version: "1.6" }));
-  it("keeps what is set", () => expect(withDefaultValues(aMemcached())).toEqual(aMemcached()));
+  it("keep values that are set", () => expect(withDefaultValues(aMemcached())).toEqual(aMemcached()));
 });
 
-describe("what is refused", () => {
+describe("validation rejects", () => {
   const even = aMemcached({ size: 4 });
   const deleted = { ...even, metadata: { ...even.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   const cases = [

@@ -1,12 +1,12 @@
-// Two questions every author should ask of a definition, as tests:
+// Two checks of a resource definition, for tests:
 //
-//     expect(unbounded(AppMonitor)).toEqual([]);      // promise S3: no list, map or string without an end
-//     expect(undescribed(AppMonitor)).toEqual([]);    // `kubectl explain` answers for every field
+//     expect(unbounded(AppMonitor)).toEqual([]);      // S3: every list, map and string has a bound
+//     expect(undescribed(AppMonitor)).toEqual([]);    // `kubectl explain` describes every field
 import type { AnyResource } from "@memhog/runtime";
 import { type StructuralSchema, schemaOf } from "@memhog/runtime/schema";
 import { type Field, fieldsOf } from "./reference.ts";
 
-/** Fields whose values may grow without limit, each with what it lacks: "spec.names[]: a string without .max()". */
+/** Returns the fields without a bound and what each lacks: "spec.names[]: a string without .max()". */
 export function unbounded(resource: AnyResource): readonly string[] {
   return [...fieldsOf(schemaOf(resource))].flatMap(({ path, schema }) => lackOf(schema).map((lack) => `${path}: ${lack}`));
 }
@@ -20,7 +20,7 @@ function lackOf(schema: StructuralSchema): readonly string[] {
   return type === "string" && !isShort(schema) ? ["a string without .max()"] : [];
 }
 
-/** Bounded by its length, by its values, or by a format that allows no long ones. */
+/** Whether its length, its values or its format bound it. */
 function isShort({ maxLength, format = "", enum: values, anyOf }: StructuralSchema): boolean {
   if (maxLength !== undefined || values !== undefined || fixedFormats.has(format)) return true;
   return anyOf?.every(isShort) ?? false;
@@ -28,7 +28,7 @@ function isShort({ maxLength, format = "", enum: values, anyOf }: StructuralSche
 
 const fixedFormats: ReadonlySet<string> = new Set(["date-time", "date", "uuid", "ipv4", "ipv6"]);
 
-/** Fields without a description, by path. The elements of lists and maps may go without one of their own. */
+/** Returns the paths of fields without a description. Elements of lists and maps need none. */
 export function undescribed(resource: AnyResource): readonly string[] {
   return [...fieldsOf(schemaOf(resource))].filter(isUndescribed).map(({ path }) => path);
 }

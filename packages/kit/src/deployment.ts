@@ -1,5 +1,5 @@
-// The program of an operator as Kubernetes runs it: a Deployment whose pods may run where only restricted ones may, and what
-// goes with it when there are several of them.
+// The Deployment of an operator, whose pods meet the restricted pod security standard, and the objects around it: a
+// PodDisruptionBudget and topology spread for several replicas, and Services.
 import { apiVersionOf, Deployment, type KubernetesObject, recommendedLabels, Service } from "@memhog/runtime";
 import { type Container, PodDisruptionBudget } from "@memhog/runtime/kinds";
 import { identityLabels } from "@memhog/runtime/objects";
@@ -11,19 +11,19 @@ export interface DeploymentOptions {
   readonly name: string;
   /** The operator's image. */
   readonly image: string;
-  /** Where it runs, and in the namespaced variant works. @default "default" */
+  /** The namespace that it runs in, and that the namespaced variant watches. @default "default" */
   readonly namespace?: string;
-  /** Of several one leads; they are spread over nodes, and drained one at a time. @default 1 */
+  /** Several replicas elect a leader, are spread over nodes and are drained one at a time. @default 1 */
   readonly replicas?: number;
-  /** Flags of every variant, beside --leader-elect. */
+  /** Flags of every variant, in addition to --leader-elect. */
   readonly args?: readonly string[];
-  /** Variables, beside POD_NAMESPACE. A flag may be $(NAME): kustomize patches variables by name, and flags only by position. */
+  /** Environment variables, in addition to POD_NAMESPACE. A flag can refer to $(NAME): kustomize patches variables by name, but flags by position. */
   readonly env?: Container["env"];
-  /** @default 96Mi of memory requested, 192Mi allowed */
+  /** @default a memory request of 96Mi and a limit of 192Mi */
   readonly memory?: { readonly request: string; readonly limit: string };
 }
 
-/** What one variant adds. */
+/** The settings of one variant. */
 interface Additions {
   readonly args?: readonly string[];
   readonly ports?: Container["ports"];
@@ -70,7 +70,7 @@ function containerOf(options: DeploymentOptions, additions: Additions): Containe
   };
 }
 
-/** On a cluster of one node they run all the same. */
+/** Preferred, not required: on a cluster with one node all replicas must run. */
 function spreadOverNodes(name: string): object {
   return {
     maxSkew: 1,
@@ -80,7 +80,7 @@ function spreadOverNodes(name: string): object {
   };
 }
 
-/** Not minAvailable: with a single replica that would forbid to drain its node. */
+/** maxUnavailable, because minAvailable would block the drain of a node with a single replica. */
 export function disruptionBudgetOf(name: string, namespace: string): KubernetesObject {
   return {
     apiVersion: apiVersionOf(PodDisruptionBudget),
@@ -91,9 +91,8 @@ export function disruptionBudgetOf(name: string, namespace: string): KubernetesO
 }
 
 /**
- * The way to the webhooks. Where a kind is converted it leads to pods that are not ready, too: they are ready when their caches
- * are synced, and to list the kind takes a conversion, so otherwise nobody would ever be. Admission alone can wait, and fares
- * better with those that are ready.
+ * The Service of the webhooks. With a conversion webhook it also routes to pods that are not ready: a pod is ready when its caches
+ * are synced, and listing the kind needs the conversion, so no pod would ever become ready. Admission webhooks use ready pods only.
  */
 export function webhookServiceOf(name: string, namespace: string, webhooks: readonly Webhook[]): KubernetesObject {
   const converts = webhooks.some(({ type }) => type === "convert");

@@ -1,29 +1,29 @@
-// Checked-in manifests, held against the schema they were made from. People read, review and apply files; the truth is in
-// TypeScript; so a check compares the two and a writer mends them, and neither is ever edited by hand.
+// Compares checked-in manifests with the TypeScript definitions that generate them, and writes them again. Nobody edits the files by
+// hand.
 //
 //     const files = { "crd/gordons.yaml": [crdOf(Gordon)], "rbac/role.yaml": rolesFor(grants, { … }) };
 //     await writeManifests("deploy", files);             // npm run manifests
-//     await checkManifests("deploy", files);             // [] or what differs, in npm run check
+//     await checkManifests("deploy", files);             // [] or the differences, in npm run check
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { diff } from "node:util";
 import { toYaml } from "@memhog/runtime/schema";
 
-/** What should be in a folder: by path, a text or the objects of a YAML file. */
+/** The expected files of a folder by path: a text, or the objects of a YAML file. */
 export type ManifestFiles = Readonly<Record<string, string | readonly object[]>>;
 
 export interface Difference {
-  /** Below the folder. */
+  /** Relative to the folder. */
   readonly path: string;
   readonly problem: "missing" | "different" | "left over";
-  /** For people: lines of the file with "-", of what it should be with "+". */
+  /** The diff: lines of the file with "-", expected lines with "+". */
   readonly diff: string;
 }
 
-/** First line of every YAML file made here: tells people not to edit it, and us that it is ours to remove. */
+/** The first line of every generated YAML file. It warns people, and marks files that can be removed when they are no longer generated. */
 const header = "# Generated from the TypeScript schema. Do not edit.\n";
 
-/** What differs between the files and what they should be; nothing if all is well. */
+/** Returns the differences between the files and their expected content. */
 export async function checkManifests(folder: string, files: ManifestFiles): Promise<readonly Difference[]> {
   const changed = await Promise.all(
     Object.keys(files).map(async (path) => compare(path, await read(folder, path), await render(files, path))),
@@ -31,7 +31,7 @@ export async function checkManifests(folder: string, files: ManifestFiles): Prom
   return [...changed.flat(), ...(await leftOver(folder, files))];
 }
 
-/** Makes the files what they should be; returns the paths that were changed or removed. */
+/** Writes the expected content. Returns the paths that were changed or removed. */
 export async function writeManifests(folder: string, files: ManifestFiles): Promise<readonly string[]> {
   const differences = await checkManifests(folder, files);
   for (const { path, problem } of differences) {
@@ -80,7 +80,7 @@ function compare(path: string, found: string | undefined, expected: string): rea
   return [{ path, problem: found === undefined ? "missing" : "different", diff: lineDiff(found ?? "", expected) }];
 }
 
-/** Files that were made here once and are made no more: a kind was renamed or removed. */
+/** Generated files that are no longer expected, because a kind was renamed or removed. */
 async function leftOver(folder: string, files: ManifestFiles): Promise<readonly Difference[]> {
   const found = await Promise.all(
     (await yamlFilesIn(folder)).map(async (path) => ({ path, text: (await read(folder, path)) ?? "" })),
@@ -100,13 +100,13 @@ async function yamlFilesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Unchanged lines kept around a change, so that one sees where it is. */
+/** The number of unchanged lines shown around a change. */
 const context = 2;
 
-/** The changed lines with their surroundings: "-" only in `found`, "+" only in `expected`. */
+/** The changed lines with context: "-" only in `found`, "+" only in `expected`. */
 function lineDiff(found: string, expected: string): string {
   const marks = { "-1": "-", "0": " ", "1": "+" } as const;
-  // Node's diff marks with 1 what only the first has.
+  // Node's diff marks lines that only the first text has with 1.
   const lines = diff(expected.split("\n"), found.split("\n")).map(([side, line]) => ({ mark: marks[side], line }));
   const near = (index: number) => lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== " ");
   const shown = lines.map(({ mark, line }, index) => (near(index) ? `${mark} ${line}` : undefined));

@@ -1,14 +1,14 @@
-// An operator as files to apply: what it is made of is known here (kinds, rights, probes, flags), so nobody writes it down a
-// second time. drift.ts writes the files and holds them against this.
+// Generates the deploy folder of an operator from its definition: kinds, permissions, probes and flags. drift.ts writes and compares the
+// files.
 //
 //     deploy/
 //       kustomization.yaml      everything: kubectl apply -k deploy
-//       crd/                    the kinds; somebody with more rights may apply them
-//       operator/               the program, with Roles in one namespace and nothing else; with webhooks, also a ClusterRole
+//       crd/                    the kinds; applying them needs cluster permissions
+//       operator/               the program, with Roles in one namespace only; with webhooks, also a ClusterRole
 //                               for its own webhook configurations
-//       cluster-wide/           instead: the same for all namespaces, with ClusterRoles
-//       components/             what not every cluster can use; a kustomization of one's own adds it to either
-//       samples/                objects to try it with
+//       cluster-wide/           the alternative for all namespaces, with ClusterRoles
+//       components/             options that not every cluster supports; add them in your own kustomization
+//       samples/                sample objects
 import { type AnyResource, apiVersionOf, crdOf, type KubernetesObject, type OperatorProgram } from "@memhog/runtime";
 import { type Container, Namespace } from "@memhog/runtime/kinds";
 import { defaultWebhookAddress, OperatorOptionsError, permissionsOf, webhookPort } from "@memhog/runtime/operator";
@@ -27,9 +27,9 @@ import type { ManifestFiles } from "./drift.ts";
 export interface OperatorManifestsOptions extends Omit<DeploymentOptions, "name"> {
   /** The value that main.ts gives to `runOperator`: its name, kinds, permissions and webhooks. */
   readonly program: OperatorProgram;
-  /** Objects to try it with, by file name. */
+  /** Sample objects by file name. */
   readonly samples: Readonly<Record<string, object>>;
-  /** More ways to run it, each in a folder of its own, or other settings for `operator` and `cluster-wide`. @default none */
+  /** More variants, each in its own folder, or other settings for `operator` and `cluster-wide`. @default none */
   readonly variants?: Readonly<Record<string, Variant>>;
   /** Whether there is a Service `<name>-metrics` to scrape. @default false */
   readonly metricsService?: boolean;
@@ -37,26 +37,26 @@ export interface OperatorManifestsOptions extends Omit<DeploymentOptions, "name"
   readonly components?: Readonly<Record<string, readonly KubernetesObject[]>>;
 }
 
-/** A way to run an operator. */
+/** How to run an operator. */
 export interface Variant {
   /** Whether it watches its own namespace or all of them. @default "all" */
   readonly namespaces?: "own" | "all";
   /** A namespace that is created with it and enforces the restricted pod security standard. @default the operator's */
   readonly namespace?: string;
-  /** Flags beside --leader-elect. */
+  /** Flags in addition to --leader-elect. */
   readonly args?: readonly string[];
   /**
    * Whether it serves the program's webhooks. All variants share one CRD, so a conversion is served by all of them.
    * @default true if the program converts a kind
    */
   readonly webhooks?: boolean;
-  /** Ports of the container beside those of metrics, probes and webhooks. */
+  /** Ports of the container in addition to metrics, probes and webhooks. */
   readonly ports?: Container["ports"];
-  /** More objects that it needs. */
+  /** Additional objects. */
   readonly objects?: readonly KubernetesObject[];
 }
 
-/** What should be in an operator's deploy folder. */
+/** Returns the files of an operator's deploy folder. */
 export function operatorManifests(options: OperatorManifestsOptions): ManifestFiles {
   const { program, samples, variants = {}, components = {} } = options;
   const { resources = [] } = program;

@@ -22,7 +22,7 @@ function fieldTable(schema: StructuralSchema): string {
   return table(["Field", "Type", "Default", "Meaning"], rows);
 }
 
-/** The insides of conditions are the same everywhere; the elements of lists are told in the row of the list. */
+/** Skips the fields of conditions, which are always the same, and list elements, which the row of the list describes. */
 const boilerplate = /^status\.conditions\[|(\[\]|\{\})$/;
 
 function fieldRow({ path, schema, required }: Field): readonly string[] {
@@ -61,7 +61,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-/** A schema in a few words: "integer, at least 1, at most 9", "list of string, at most 3 elements". */
+/** Describes a schema briefly: "integer, at least 1, at most 9", "list of string, at most 3 elements". */
 function wordsFor(schema: StructuralSchema): string {
   const words = [typeWords(schema), ...boundWords(schema), ...(schema.nullable ? ["or null"] : [])];
   return words.join(", ");
@@ -104,7 +104,7 @@ function countWords(least: number | undefined, most: number | undefined, what: s
 export interface Field {
   readonly path: string;
   readonly schema: StructuralSchema;
-  /** Whether the object around it must have it. */
+  /** Whether its parent requires it. */
   readonly required: boolean;
 }
 

@@ -15,8 +15,8 @@ describe("a bare pod behind a Service (real Kubernetes: real admission and endpo
     await on.eventually(() => on.pod("alone"), serves);
     const original = await podNamed(on, "alone");
     await inService(on, "alone");
-    await using pods = await on.film(Pod);
-    await using endpoints = await on.film(EndpointSlice);
+    await using pods = await on.watchLog(Pod);
+    await using endpoints = await on.watchLog(EndpointSlice);
     await on.operate();
 
     await inService(on, "alone-autoscaled");
@@ -32,13 +32,13 @@ describe("a bare pod behind a Service (real Kubernetes: real admission and endpo
     expect(second.metadata.labels).toEqual({ ...original.metadata.labels, [copyOfLabel]: first.metadata.uid });
 
     // At every moment: at least one pod and one ready address, and at most an original and its copy.
-    const casts = pods.frames.slice(1).map((frame) => Object.values(frame));
-    expect(casts.filter((cast) => !cast.some(serves))).toEqual([]);
-    expect(casts.filter((cast) => cast.length > 2)).toEqual([]);
-    expect(new Set(casts.flat().map(({ metadata }) => metadata.name))).toEqual(
+    const podsOverTime = pods.states.slice(1).map((state) => Object.values(state));
+    expect(podsOverTime.filter((cast) => !cast.some(serves))).toEqual([]);
+    expect(podsOverTime.filter((cast) => cast.length > 2)).toEqual([]);
+    expect(new Set(podsOverTime.flat().map(({ metadata }) => metadata.name))).toEqual(
       new Set(["alone", "alone-autoscaled", "alone-autoscaled-2"]),
     );
-    const slices = endpoints.frames.slice(1).map((frame) => Object.values(frame).flatMap(addresses));
+    const slices = endpoints.states.slice(1).map((state) => Object.values(state).flatMap(addresses));
     expect(slices.length).toBeGreaterThan(2);
     expect(slices.filter((ready) => ready.length === 0)).toEqual([]);
     await on.told("Pod", /^PodReplaced: alone-autoscaled was replaced by alone-autoscaled-2: memhog 128Mi\/256Mi → 256Mi\/512Mi/);

@@ -54,7 +54,7 @@ describe("process failures (real Kubernetes: real processes are killed)", () => 
       await on.monitor({ ...noTrend, strategy: "Redeploy" });
       await on.apply(smallHog("hungry"));
       await on.eventually(() => on.pod("hungry"), serves);
-      await using pods = await on.film(Pod);
+      await using pods = await on.watchLog(Pod);
       const settled = on.eventually(
         async () => ({ pods: await on.pods(), memory: await on.appMemory("pod-hungry") }),
         ({ pods, memory }) => pods.length === 1 && (memory?.status?.actions ?? []).length > 0,
@@ -64,9 +64,9 @@ describe("process failures (real Kubernetes: real processes are killed)", () => 
       expect(deaths).toBeGreaterThan(3);
       expect(memory?.status).toMatchObject({ raises: 1, actions: [{ method: "CopyPod", outcome: "Applied" }] });
       expect(asked(await on.pod("hungry-autoscaled"))).toBe("128Mi/256Mi");
-      const casts = pods.frames.slice(1).map((frame) => Object.values(frame));
-      expect(casts.filter((cast) => !cast.some(serves))).toEqual([]);
-      expect(new Set(casts.flat().map(({ metadata }) => metadata.uid)).size).toBe(2);
+      const podsOverTime = pods.states.slice(1).map((state) => Object.values(state));
+      expect(podsOverTime.filter((cast) => !cast.some(serves))).toEqual([]);
+      expect(new Set(podsOverTime.flat().map(({ metadata }) => metadata.uid)).size).toBe(2);
     },
   );
 

@@ -12,7 +12,7 @@ import { operatorName } from "../../src/api/names.ts";
 import type { Pass } from "../../src/controllers/apps.ts";
 import { memhogControllers } from "../../src/memhog.ts";
 import { httpTransport } from "../../src/observe/prometheus/http-transport.ts";
-import { type Filmed, film } from "./watch-log.fixture.ts";
+import { recordWatch, type WatchLog } from "./watch-log.fixture.ts";
 
 type Cinema = Pick<Cluster & TestCluster, keyof Cluster & keyof TestCluster>;
 
@@ -95,7 +95,7 @@ export async function worldIn(cluster: Cinema, namespace: string, ...closes: rea
         { ...patience, what: `${kind}: ${what}` },
       ),
     /** Records every state of the objects of a kind from now on, in the order of the server. */
-    film: <T extends Watched>(kind: Kind<T>): Promise<Filmed<T>> => film(client, kind, namespace),
+    watchLog: <T extends Watched>(kind: Kind<T>): Promise<WatchLog<T>> => recordWatch(client, kind, namespace),
     /** Starts an operator of this namespace with a polling interval of five seconds. */
     operate: async ({ prometheus = cluster.prometheus ?? "" }: OperateOptions = {}): Promise<Operating> => {
       const { kubeconfig } = cluster;

@@ -80,14 +80,14 @@ async function redeploys(spec: object): Promise<void> {
     () => theOnlyPod(on),
     (pod) => serves(pod),
   );
-  await using pods = await on.film(Pod);
+  await using pods = await on.watchLog(Pod);
   const bigger = await on.eventually(
     () => on.pods("name=memhog"),
     ([pod, ...others]) => others.length === 0 && pod?.metadata.uid !== original?.metadata.uid,
   );
   expect(asked(bigger[0])).toBe("512Mi/768Mi");
   expect(restartsOf(bigger[0])).toBe(0);
-  expect(pods.frames.slice(1).every((frame) => Object.values(frame).some(serves))).toBe(true);
+  expect(pods.states.slice(1).every((state) => Object.values(state).some(serves))).toBe(true);
   const raised = operator.passes.flatMap(({ plan }) => plan.verdicts).find(({ decision }) => decision.kind === "raise");
   expect(raised?.decision.reason).toBe("ThresholdCrossed");
   expect(raised?.inputs.usage).toBeGreaterThanOrEqual(mib(288));
