@@ -113,6 +113,28 @@ describe("a PersistentVolumeClaim", () => {
     expect(await refusal(here.client.patch(PersistentVolumeClaim, at(made), patch))).toMatchObject({ status: 422 });
   });
 
+  it("can be expanded, but not shrunk, if it is bound and its class allows expansion", async () => {
+    const storageClassName = `${here.namespace}-growing`;
+    const metadata = { name: storageClassName };
+    await here.make(StorageClass, { metadata, provisioner: "kubernetes.io/no-provisioner", allowVolumeExpansion: true });
+    await here.make(PersistentVolume, volume(storageClassName, "2Gi"));
+    const made = await here.make(PersistentVolumeClaim, claim({ storageClassName, resources: { requests: { storage: "2Gi" } } }));
+    await here.cluster.eventually(
+      () => get(made),
+      ({ status }) => status?.phase === "Bound",
+    );
+    const request = (storage: string) =>
+      here.client.patch(PersistentVolumeClaim, at(made), merge({ spec: { resources: { requests: { storage } } } }));
+    const larger = await here.cluster.eventually(
+      () => request("4Gi"), // admission watches classes
+      ({ spec }) => spec.resources.requests.storage === "4Gi",
+    );
+    expect(larger.metadata.uid).toBe(made.metadata.uid);
+    const refused = await refusal(request("1Gi"));
+    expect(refused.causes).toMatchObject([{ reason: "FieldValueForbidden", field: "spec.resources.requests.storage" }]);
+    await here.client.delete(StorageClass, metadata);
+  });
+
   it("cannot be expanded if its class does not allow it", async () => {
     const storageClassName = `${here.namespace}-fixed`;
     await here.make(PersistentVolume, volume(storageClassName, "2Gi"));
