@@ -29,9 +29,9 @@ const rules: readonly Rule[] = [
     why: "controller → cache → client",
   },
   {
-    from: layer("plans"),
+    from: layer("plans", "hooks"),
     to: [layer("controller", "client", "schema", "objects", "concurrency")],
-    why: "plans stand on controllers",
+    why: "plans and hooks stand on controllers",
   },
   { from: layer("http"), to: [], why: "HTTP knows nothing of Kubernetes" },
   {
@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
 
 /** The entry points of the packages. */
 const doors =
-  /^@memhog\/((runtime|kit|localcluster|simulator|memhog-operator|hog)(\/testing)?|simulator\/simulate|hog\/options|runtime\/(operator|controller|plans|webhook|schema|cache|client|objects|kinds|concurrency|http))$/;
+  /^@memhog\/((runtime|kit|localcluster|simulator|memhog-operator|hog)(\/testing)?|simulator\/simulate|hog\/options|runtime\/(operator|controller|plans|hooks|webhook|schema|cache|client|objects|kinds|concurrency|http))$/;
 
 /** The imports of a file: relative to the repository root for our own files, names for packages. */
 export function importsOf(file: string): readonly string[] {

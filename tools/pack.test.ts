@@ -46,6 +46,7 @@ describe("the published runtime", { timeout: 120_000 }, () => {
       files: ["bucket.ts", "bucket.test.ts", "main.ts"],
       tests: { file: "bucket.test.ts", pass: 2 },
     },
+    { guide: "hooks.md", files: ["site.ts", "site.test.ts"], tests: { file: "site.test.ts", pass: 1 } },
     { guide: "plans.md", files: ["database.ts", "database.test.ts"], tests: { file: "database.test.ts", pass: 1 } },
   ];
   it.each(guides)(

@@ -25,7 +25,7 @@ const packages = ["runtime", "kit", "simulator"] as const;
 type Package = (typeof packages)[number];
 
 /** The guides that the runtime's package contains. */
-const guides = ["writing-an-operator.md", "plans.md"];
+const guides = ["writing-an-operator.md", "plans.md", "hooks.md"];
 
 /** Writes the files for `npm publish` into the folder, which is emptied first. Resolves to the folder. */
 export async function pack(name: Package, folder: string): Promise<string> {

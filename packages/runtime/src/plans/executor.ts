@@ -47,7 +47,7 @@ interface PlanContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  applyChildren(owner: Stored<Planned>, children: readonly DesiredChild[], options: object): Promise<void>;
+  applyChildren(owner: Stored<Planned>, children: readonly DesiredChild[]): Promise<void>;
   event(object: Stored<Planned>, event: EventInput): void;
 }
 
@@ -159,7 +159,7 @@ async function attemptStep(
   }
   if (!isDue(status, ctx))
     return isPast(status.deadline, ctx.clock.now()) ? { kind: "error", message: status.message ?? "" } : undefined;
-  if (apply !== undefined) await ctx.applyChildren(object, apply(obj, context, planRun), { prune: [] });
+  if (apply !== undefined) await ctx.applyChildren(object, apply(obj, context, planRun));
   await work?.(obj, context, planRun);
   return doneWhen === undefined ? { kind: "met" } : check();
 }

@@ -111,8 +111,9 @@ export async function killAtEveryWrite(options: {
   }
 }
 
-/** Excludes Events, which are written in the background and affect nothing else. */
-const isWrite = ({ method, path }: JournalEntry) => method !== "GET" && !path.includes("/events.k8s.io/");
+/** Excludes dry runs, and Events, which are written in the background and affect nothing else. */
+const isWrite = ({ method, path, query }: JournalEntry) =>
+  method !== "GET" && query.dryRun === undefined && !path.includes("/events.k8s.io/");
 
 function sumOfReconciles(metrics: string): number {
   const counts = metrics.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
