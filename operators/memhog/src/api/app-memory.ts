@@ -35,6 +35,8 @@ const change = z.object({
       usage: amount().describe("Memory usage."),
       at: time().describe("Time of the measurement."),
       restart: count().describe("Restart count of the container."),
+      still: z.boolean().optional().describe("Usage did not grow at that time."),
+      fellBack: z.boolean().optional().describe("Usage has been lower by a quarter since."),
     })
     .optional()
     .describe("Newest sample at the time of the decision."),
@@ -92,9 +94,10 @@ const ofContainer = { uid: uid().describe("UID of the pod."), container: name().
 const kill = z.object({ ...ofContainer, restart: count().describe("Restart count of the container when it was killed.") });
 const given = z.object({ ...ofContainer, limit: amount().describe("Memory limit that the pod was given.") });
 const stop = z.object({
-  reason: z.enum(["SuspectedLeak", "RaisesIneffective", "Contested"]).describe("Reason for the stop."),
+  reason: z.enum(["SuspectedLeak", "UsageFollowsLimit", "RaisesIneffective", "Contested"]).describe("Reason for the stop."),
   at: time().describe("Time of the stop."),
   uid: uid().optional().describe("UID of the pod. Unset if the whole app is stopped."),
+  container: name().optional().describe("Name of the container. Unset if all containers are stopped."),
   monitorUid: uid().describe("UID of the AppMonitor at the time of the stop."),
   monitorGeneration: count().describe("Generation of that AppMonitor. Editing the AppMonitor ends the stop."),
 });

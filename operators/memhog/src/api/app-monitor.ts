@@ -46,13 +46,16 @@ export const AppMonitor = defineResource({
       ),
     maxMemory: quantity({ min: "1Mi" })
       .optional()
-      .describe("Upper bound of the memory limit of each container. Defaults to the bounds set by the namespace and the node."),
+      .describe(
+        "Upper bound of the memory limit of each container. Defaults to 8 times the limit in the pod template, but not more than halfway " +
+          "from there to the allocatable memory of the node. The namespace may allow less.",
+      ),
     cooldownSeconds: z
       .int()
       .min(0)
       .max(86_400)
       .default(60)
-      .describe("Minimum seconds between two raises of one pod. Ignored if the pod would run out of memory before that."),
+      .describe("Minimum seconds between two raises of one container. Ignored if it would run out of memory before that."),
     lookaheadSeconds: z
       .int()
       .min(0)
@@ -67,7 +70,8 @@ export const AppMonitor = defineResource({
       .max(20)
       .default(6)
       .describe(
-        "After this many raises of one pod within an hour, memhog reports SuspectedLeak and stops until this AppMonitor is edited.",
+        "Last resort against leaks that are not recognized by their shape: after this many raises of one container within an hour, memhog " +
+          "reports SuspectedLeak and stops until this AppMonitor is edited.",
       ),
     shrink: z
       .object({
@@ -118,7 +122,9 @@ export const AppMonitor = defineResource({
       True: {
         OutOfMemoryAtCap: "An app is OOM-killed again and again, and a cap allows no more memory.",
         NoSamples: "Prometheus answers, but has no samples of some selected pods. Only OOM kills trigger a raise of these.",
-        SuspectedLeak: "An app was raised too often; memhog stopped raising it.",
+        SuspectedLeak: "A container keeps growing over several raises, or was raised too often; memhog stopped raising it.",
+        UsageFollowsLimit: "A program sizes itself by its limit; memhog stopped raising it.",
+        NodeUnderPressure: "A node reports MemoryPressure; its pods are not raised meanwhile.",
         RaisesIneffective: "An app kept being OOM-killed after several raises; memhog stopped raising it.",
         Contested: "Another client keeps reverting the memory of an app; memhog stopped raising it.",
         RolloutUndone: "A rollout by memhog made no progress and was undone; memhog tries it again later.",

@@ -112,7 +112,11 @@ function readChange(entry: Fields): Change {
 }
 
 function readMeasured(entry: Fields): Measured {
-  return { usage: amount(entry.usage), atMs: instant(entry.at), restart: whole(entry.restart) };
+  return {
+    ...{ usage: amount(entry.usage), atMs: instant(entry.at), restart: whole(entry.restart) },
+    ...optional("still", entry.still, (value) => value === true),
+    ...optional("fellBack", entry.fellBack, (value) => value === true),
+  };
 }
 
 function readMemory(entry: Fields): Memory {
@@ -132,6 +136,7 @@ function readStop(entry: Fields): Stop {
     reason: oneOf(entry.reason, stops),
     atMs: instant(entry.at),
     ...optional("uid", entry.uid, text),
+    ...optional("container", entry.container, text),
     monitorUid: text(entry.monitorUid),
     monitorGeneration: whole(entry.monitorGeneration),
   };
@@ -152,7 +157,7 @@ function readShrink(entry: Fields): Shrink {
 const shrinkStates: readonly Shrink["state"][] = ["Pending", "Applied", "Reverting", "Undone", "Refused"];
 const methods: readonly Method[] = ["InPlace", "CopyPod", "Template"];
 const outcomes: readonly ActionOutcome[] = ["Applied", "Abandoned", "Infeasible", "Refused", "NotReady"];
-const stops: readonly Stop["reason"][] = ["SuspectedLeak", "RaisesIneffective", "Contested"];
+const stops: readonly Stop["reason"][] = ["SuspectedLeak", "UsageFollowsLimit", "RaisesIneffective", "Contested"];
 const reasons = Object.keys(raiseReasons) as readonly RaiseReason[];
 const waits = Object.keys(waitReasons) as readonly WaitReason[];
 const causes = Object.keys(actionCauses) as readonly ActionCause[];
@@ -320,8 +325,12 @@ function writeAction({ atMs, changes, message, ...action }: Action) {
 function writeChanges(changes: readonly Change[]) {
   return changes.slice(0, 40).map(({ from, to, measured, ...change }) => ({
     ...{ ...change, from: writeMemory(from), to: writeMemory(to) },
-    ...opt("measured", measured && { usage: quantityText(measured.usage), at: time(measured.atMs), restart: measured.restart }),
+    ...opt("measured", measured && writeMeasured(measured)),
   }));
+}
+
+function writeMeasured({ usage, atMs, ...rest }: Measured) {
+  return { ...rest, usage: quantityText(usage), at: time(atMs) };
 }
 
 function writeMemory({ limit, request }: Memory) {

@@ -108,7 +108,7 @@ describe("the status of an AppMonitor", () => {
   it("names at most three degraded apps, in a stable order", () => {
     const apps = ["e", "b", "d", "a", "c"].map((name) => anApp(name, { reason: "CapReached" }));
     expect(messageOf(seen({ apps }), "Degraded")).toBe(
-      "a, b, c and 2 more: maxMemory, a LimitRange, a ResourceQuota or the node allows no more memory",
+      "a, b, c and 2 more: maxMemory or its default, a LimitRange, a ResourceQuota or the node allows no more memory",
     );
     expect(monitorStatus(seen({ apps: apps.toReversed() }))).toEqual(monitorStatus(seen({ apps })));
   });

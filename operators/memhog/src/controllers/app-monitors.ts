@@ -285,10 +285,12 @@ function noSamplesText({ unseen, pods }: ObservedMonitor): string {
 /** Most urgent first. */
 const troubles = [
   "SuspectedLeak",
+  "UsageFollowsLimit",
   "RaisesIneffective",
   "Contested",
   "RolloutUndone",
   "CapReached",
+  "NodeUnderPressure",
   "ManagedByAutoscaler",
   "Refused",
 ] as const;

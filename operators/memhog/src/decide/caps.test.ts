@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { bytes, mib, quantityText, readable } from "../model/bytes.ts";
 import {
   aNode,
+  anAction,
   anApp,
+  anAppWith,
   anIntent,
   anObservedContainer,
   anObservedPod,
@@ -97,7 +99,7 @@ it("names the tightest first", () => {
 });
 
 it("knows no node before the pod has one", () => {
-  expect(capsFor(anApp({ pods: [anObservedPod({ node: undefined })] }))).toEqual([]);
+  expect(capsFor(anApp({ pods: [anObservedPod({ node: undefined })] }))).toEqual(["DefaultCap/Multiple: limit 3072Mi"]);
 });
 
 describe("room that is spoken for", () => {
@@ -149,6 +151,8 @@ const hot = (container: Partial<ObservedContainer> = {}, pod: Partial<ObservedPo
 ];
 const asGuaranteed = { request: mib(384) };
 
+const unbounded = { policies: [aPolicy({ maxMemory: bytes(2 ** 53 - 1) })] };
+
 const grantCases: readonly { readonly name: string; readonly seen: Partial<ObservedApp>; readonly gives: string }[] = [
   { name: "all of it without a cap", seen: {}, gives: "512Mi/768Mi" },
   {
@@ -188,7 +192,7 @@ const grantCases: readonly { readonly name: string; readonly seen: Partial<Obser
   },
   {
     name: "not more than the node has, though Kubernetes would allow it",
-    seen: { pods: hot({}, { node: aNode({ allocatable: mib(512), requested: mib(256) }) }) },
+    seen: { ...unbounded, pods: hot({}, { node: aNode({ allocatable: mib(512), requested: mib(256) }) }) },
     gives: "341Mi/512Mi by Node/n1",
   },
   { name: "nothing for less than 2 %", seen: { policies: [aPolicy({ maxMemory: mib(388) })] }, gives: "CapReached by maxMemory" },
@@ -208,6 +212,7 @@ const grantCases: readonly { readonly name: string; readonly seen: Partial<Obser
   {
     name: "nothing beyond what can be counted",
     seen: {
+      ...unbounded,
       pods: hot(
         { limit: bytes(2 ** 52), request: mib(1), samples: [{ bytes: bytes(2 ** 52), ageMs: 1_000 }] },
         { node: undefined },
@@ -338,3 +343,60 @@ function granted(seen: ObservedApp): string {
   const by = decision.cappedBy === undefined ? "" : ` by ${decision.cappedBy}`;
   return `${request === undefined ? "none" : quantityText(request)}/${quantityText(limit)}${by}`;
 }
+
+describe("G1: the default cap, without maxMemory", () => {
+  const chain = (method: "InPlace" | "Template", sizes: readonly number[], pod = { name: "memhog-1", uid: "pod-1" }) =>
+    sizes.slice(1).map((to, at) =>
+      anAction({
+        ...{ method, pod },
+        changes: [
+          {
+            container: "memhog",
+            from: { limit: mib(sizes[at] ?? 0), request: mib(256) },
+            to: { limit: mib(to), request: mib(256) },
+          },
+        ],
+      }),
+    );
+  const inTemplate = (limit: number) => ({
+    template: aTemplate({ containers: [{ name: "memhog", limit: mib(limit), request: mib(256) }] }),
+  });
+  const defaults = (seen: Partial<ObservedApp>, limit = 384) =>
+    capsFor(anAppWith({ limit: mib(limit) }, seen)).filter((cap) => cap.startsWith("DefaultCap/"));
+
+  it.each([
+    { name: "8 times the limit in the template", seen: {}, multiple: 3072 },
+    {
+      name: "whatever the pod has by now",
+      seen: { record: aRecord({ actions: chain("InPlace", [384, 768]) }) },
+      limit: 768,
+      multiple: 3072,
+    },
+    {
+      name: "where memhog raised the template, the limit before that",
+      seen: { record: aRecord({ actions: chain("Template", [384, 768, 1536]) }), ...inTemplate(1536) },
+      ...{ limit: 1536, multiple: 3072 },
+    },
+    {
+      name: "an edit of the template counts as the new limit",
+      seen: { record: aRecord({ actions: chain("Template", [384, 768]) }), ...inTemplate(1000) },
+      ...{ limit: 1000, multiple: 8000 },
+    },
+    {
+      name: "of a bare pod, the limit it had first",
+      seen: { record: aRecord({ actions: chain("InPlace", [384, 768, 1536]) }), template: undefined },
+      ...{ limit: 1536, multiple: 3072 },
+    },
+  ])("is $name", ({ seen, limit, multiple }) => {
+    expect(defaults(seen, limit)).toContain(`DefaultCap/Multiple: limit ${multiple}Mi`);
+  });
+
+  it("is halfway to what the node has, where that is less", () => {
+    const pods = [anObservedPod({ node: aNode({ allocatable: mib(4_096) }) })];
+    expect(capsFor(anApp({ pods }))[0]).toBe("DefaultCap/NodeShare: limit 2240Mi");
+  });
+
+  it("does not apply where people say maxMemory", () => {
+    expect(defaults(unbounded)).toEqual([]);
+  });
+});

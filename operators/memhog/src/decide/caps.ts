@@ -6,6 +6,7 @@
 //
 //   cap                                                  allows it            because
 //   maxMemory 600Mi                                      limit 600Mi          it says so
+//   no maxMemory                                         limit 3072Mi         8 × 384, see byDefault
 //   LimitRange per container, max 1Gi                    limit 1024Mi         it says so
 //   LimitRange per pod, max 1Gi, a sidecar has 300Mi     limit 724Mi          1024 − 300
 //   ResourceQuota limits.memory, 9.5Gi of 10Gi used      limit 896Mi          384 + 512: what it has is among what is used
@@ -48,7 +49,7 @@ export function capsOn(
   const { node } = candidate.pod;
   const redeployment = byRedeploying ? redeploymentOf(candidate) : undefined;
   const all = [
-    ...(maxMemory === undefined ? [] : [cap("maxMemory", "limit", maxMemory)]),
+    ...(maxMemory === undefined ? byDefault(candidate) : [cap("maxMemory", "limit", maxMemory)]),
     ...limits.ranges.flatMap((range) =>
       redeployment === undefined ? byRange(range, candidate) : rangeOfRedeployment(range, redeployment),
     ),
@@ -58,6 +59,46 @@ export function capsOn(
     ...(node === undefined ? [] : byNode(node, candidate)),
   ];
   return all.toSorted((a, b) => a.most - b.most);
+}
+
+// Without maxMemory a leak that no other brake recognizes must not take a node. The default depends on the limit that people chose, so
+// raises by memhog do not move it:
+//
+//   limit in the template   node   8 times   halfway to the node   cap
+//   384Mi                   16Gi   3Gi       8.2Gi                 3Gi
+//   384Mi                   4Gi    3Gi       2.2Gi                 2.2Gi
+//   12Gi                    16Gi   96Gi      14Gi                  14Gi
+
+/** Three doublings. An app that needs more was given a wrong limit, and its owner can say so with maxMemory. */
+const mostTimes = 8;
+
+function byDefault({ seen, pod, container }: Candidate): readonly Cap[] {
+  const original = originalLimit(seen, pod, container);
+  if (original === undefined) return [];
+  const multiple = cap("DefaultCap/Multiple", "limit", original * mostTimes);
+  return pod.node === undefined
+    ? [multiple]
+    : [multiple, cap("DefaultCap/NodeShare", "limit", (original + pod.node.allocatable) / 2)];
+}
+
+/**
+ * The limit that people gave to the container: that of the template or, without one, of the pod. If memhog raised it, the chain of its
+ * raises leads back to the original. An edit by anybody else ends the chain, and counts as the new original.
+ */
+function originalLimit(
+  { record, template }: ObservedApp,
+  pod: ObservedPod,
+  { name, limit }: ObservedContainer,
+): Bytes | undefined {
+  const inTemplate = template?.containers.find((each) => each.name === name)?.limit;
+  const applied = [...record.intents.filter(({ limitsApplied }) => limitsApplied), ...record.actions.toReversed()];
+  const about = applied.filter(({ method, pod: { uid } }) =>
+    inTemplate === undefined ? method !== "InPlace" || uid === pod.uid : method === "Template",
+  );
+  return about.reduce((found, { changes }) => {
+    const change = changes.find(({ container, to }) => container === name && to.limit === found);
+    return change === undefined || change.from.limit >= change.to.limit ? found : change.from.limit;
+  }, inTemplate ?? limit);
 }
 
 function byRange({ name, per, max }: ObservedLimitRange, candidate: Candidate): readonly Cap[] {

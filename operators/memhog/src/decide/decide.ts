@@ -19,13 +19,13 @@ import { intend } from "./intents.ts";
 import type { Postponed } from "./methods.ts";
 import { isInfeasible, isRefused, policyInCharge, waitText } from "./progress.ts";
 import { copyAge, copyPatienceMs, isRollingBack, rolloutDeadlines } from "./redeploy.ts";
-import { countAnswered, countKills, forgetGone, progressOf, settle, storeStops } from "./settle.ts";
+import { countAnswered, countKills, forgetGone, noteFallBacks, progressOf, settle, storeStops } from "./settle.ts";
 import { verdictsOn } from "./verdict.ts";
 
 export function decide(seen: ObservedApp): Plan {
   if (seen.policies.some((policy) => policy.paused)) return pausedPlan(seen);
   const before = settle(seen);
-  const known = forgetGone(countAnswered(seen, before.record, before.arrived), seen);
+  const known = noteFallBacks(seen, forgetGone(countAnswered(seen, before.record, before.arrived), seen));
   const { record, verdicts, settled, held } = judgeUntilStable({ ...seen, record: known });
   return {
     verdicts,
@@ -138,7 +138,7 @@ function requeueDelayMs(
 
 /** Most important first, with the phase of each. Raise reasons belong to raises that begin with this plan. */
 const order: readonly (readonly [Phase, readonly Reason[]])[] = [
-  ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesIneffective", "SuspectedLeak"]],
+  ["Stopped", ["AmbiguousMonitor", "Paused", "Contested", "RaisesIneffective", "UsageFollowsLimit", "SuspectedLeak"]],
   ["Waiting", ["OutOfMemoryAtCap"]],
   ["Raising", ["OutOfMemory", "WillRunOut", "ThresholdCrossed", "LearnedBefore"]],
   ["Waiting", ["CircuitOpen", "RolloutUndone", "Refused", "ReplacementNotReady", "WouldCauseDowntime", "CopyUnsafe"]],
@@ -147,6 +147,7 @@ const order: readonly (readonly [Phase, readonly Reason[]])[] = [
     "Waiting",
     [
       "ManagedByAutoscaler",
+      "NodeUnderPressure",
       "CapReached",
       "RecommendOnly",
       "ResizeDeferred",

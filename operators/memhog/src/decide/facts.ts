@@ -97,10 +97,15 @@ export interface Raise {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** The raises of the last hour that concern this container: in place those of its pod, otherwise those of the container in any pod. */
+/** The raises that count for this container, oldest first: in place those of its pod, otherwise those of the container in any pod. */
+export function countedRaises(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): readonly Raise[] {
+  const counted = isCountedSince(seen, pod, container);
+  return appliedTo(seen, pod, container).filter(({ of }) => counted(of));
+}
+
+/** The same, of the last hour. */
 export function raisesOf(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): readonly Raise[] {
-  const counted = isCountedSince(seen, pod);
-  return appliedTo(seen, pod, container).filter((raise) => raise.agoMs < hourMs && counted(raise.of));
+  return countedRaises(seen, pod, container).filter(({ agoMs }) => agoMs < hourMs);
 }
 
 /** Its limit was at least doubled within the last minute. */
@@ -115,13 +120,32 @@ const sampleToleranceMs = 2_000;
 
 /** A raise was based on this sample, or on a newer one. If the clocks disagree, the sample counts as the older one. */
 export function isAnswered(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer, sample: Sample): boolean {
-  return appliedTo(seen, pod, container).some(({ of, agoMs }) => {
-    const measured = changeOf(of, container)?.measured;
-    return measured !== undefined && sample.ageMs + sampleToleranceMs >= agoMs + of.atMs - measured.atMs;
-  });
+  return appliedTo(seen, pod, container).some((raise) => isNotNewer(sample, raise, container));
 }
 
-const changeOf = ({ changes }: Action | Intent, { name }: ObservedContainer) =>
+/** The sample is the one that the raise was based on, or an older one. */
+function isNotNewer(sample: Sample, { of, agoMs }: Raise, container: ObservedContainer): boolean {
+  const measured = changeOf(of, container)?.measured;
+  return measured !== undefined && sample.ageMs + sampleToleranceMs >= agoMs + of.atMs - measured.atMs;
+}
+
+/** Usage that is lower by this share has fallen back. Less is noise, or garbage collection on top of a leak. */
+const fallsBackBy = 0.25;
+
+/** The last raise of this container, if usage has fallen back since and that is news. */
+export function fellBackSince(seen: ObservedApp, pod: ObservedPod, container: ObservedContainer): Action | Intent | undefined {
+  const last = appliedTo(seen, pod, container).at(-1);
+  const measured = last && changeOf(last.of, container)?.measured;
+  if (last === undefined || measured === undefined || measured.fellBack || !isSameLife(last.of, pod, container)) return undefined;
+  const low = (sample: Sample) => isUsable(sample) && sample.bytes <= measured.usage * (1 - fallsBackBy);
+  return container.samples.some((sample) => low(sample) && !isNotNewer(sample, last, container)) ? last.of : undefined;
+}
+
+/** The container has not been restarted or replaced since this raise. */
+export const isSameLife = (of: Action | Intent, pod: ObservedPod, container: ObservedContainer): boolean =>
+  of.pod.uid === pod.uid && of.method === "InPlace" && changeOf(of, container)?.measured?.restart === container.restarts;
+
+export const changeOf = ({ changes }: Action | Intent, { name }: ObservedContainer) =>
   changes.find(({ container }) => container === name);
 
 /** Milliseconds until the cooldown ends. */
@@ -144,9 +168,9 @@ function witnessAlone(seen: ObservedApp, pod: ObservedPod): readonly number[] {
   return witness === undefined || entries(seen).some((entry) => entry.pod.uid === pod.uid) ? [] : [witness];
 }
 
-/** The stop of this pod, while the AppMonitor is unchanged. */
-export function stopOn(seen: ObservedApp, pod: ObservedPod, policy: Policy): Stop | undefined {
-  return seen.record.stops.find((stop) => isAbout(stop, pod) && isInForce(stop, policy));
+/** The stop of this container, while the AppMonitor is unchanged. */
+export function stopOn(seen: ObservedApp, about: { pod: ObservedPod; container: string; policy: Policy }): Stop | undefined {
+  return seen.record.stops.find((stop) => isAbout(stop, about) && isInForce(stop, about.policy));
 }
 
 /** Editing the AppMonitor ends its stops. */
@@ -154,11 +178,12 @@ export function isInForce(stop: Stop, policy: Policy): boolean {
   return stop.monitorUid === policy.uid && stop.monitorGeneration === policy.generation;
 }
 
-const isAbout = (stop: Stop, pod: ObservedPod) => stop.uid === undefined || stop.uid === pod.uid;
+const isAbout = (stop: Stop, { pod, container }: { pod: ObservedPod; container: string }) =>
+  (stop.uid ?? pod.uid) === pod.uid && (stop.container ?? container) === container;
 
 /** After a stop was ended, the raises that led to it no longer count. */
-function isCountedSince(seen: ObservedApp, pod: ObservedPod): (of: Action | Intent) => boolean {
-  const stops = seen.record.stops.filter((stop) => isAbout(stop, pod)).map(({ atMs }) => atMs);
+function isCountedSince(seen: ObservedApp, pod: ObservedPod, { name }: ObservedContainer): (of: Action | Intent) => boolean {
+  const stops = seen.record.stops.filter((stop) => isAbout(stop, { pod, container: name })).map(({ atMs }) => atMs);
   const last = Math.max(...stops, Number.NEGATIVE_INFINITY);
   return (of) => of.atMs > last;
 }
@@ -181,7 +206,7 @@ function isApplied(entry: Action | Intent): boolean {
 
 /** Resized in place, each pod has its own history. With the other methods pods are replaced, and the history belongs to the app. */
 function concerns(entry: Action | Intent, pod: ObservedPod, container: ObservedContainer): boolean {
-  if (entry.method === "InPlace") return entry.pod.uid === pod.uid;
+  if (entry.method === "InPlace" && entry.pod.uid !== pod.uid) return false;
   return entry.changes.some((change) => change.container === container.name);
 }
 
@@ -294,7 +319,17 @@ export function willRunOut(trend: Trend | undefined, limit: Bytes, lookaheadMs: 
   if (trend === undefined || trend.runsOutInMs > lookaheadMs || lookaheadMs <= 0) return false;
   if (trend.predicted < limit * atLeast) return false;
   if (doubled) return trend.steady && !trend.canWait;
-  return trend.steady || (!trend.canWait && (limit / trend.growth) * 1000 >= fastestRampMs);
+  return trend.steady || (!trend.canWait && !isJump(trend, limit));
+}
+
+/** A jump that is no ramp: usage has probably reached what the program needs. */
+export function isJump(trend: Trend, limit: Bytes): boolean {
+  return !trend.steady && (limit / trend.growth) * 1000 < fastestRampMs;
+}
+
+/** The last three samples show no growth. */
+export function standsStill({ samples, limit }: ObservedContainer): boolean {
+  return samples.filter(isUsable).length >= 3 && trendOf(samples, limit ?? bytes(0)) === undefined;
 }
 
 const stepBack = (usable: readonly Sample[], from: Sample | undefined): Sample | undefined =>

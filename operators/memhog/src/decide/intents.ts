@@ -4,7 +4,7 @@ import { larger, quantityText, smaller } from "../model/bytes.ts";
 import { containerOf, type ObservedApp, type ObservedPod, podOf } from "../model/observed-app.ts";
 import type { Action, AppRecord, Change, Intent, Measured, Method, Plan, Verdict } from "../model/plan.ts";
 import type { RaiseReason } from "../model/reasons.ts";
-import { type Hold, hold } from "./facts.ts";
+import { type Hold, hold, standsStill } from "./facts.ts";
 import { methodFor, type Postponed, postponedBy, streak } from "./methods.ts";
 import { ended, goingOn, isFrozen, isInfeasible, neverFits } from "./progress.ts";
 import { copyName, isRollingBack, templateChanges } from "./redeploy.ts";
@@ -148,6 +148,8 @@ interface ContainerRaise {
 
 function measuredBy({ nowMs }: ObservedApp, pod: ObservedPod, { container, inputs }: Verdict): Measured | undefined {
   const { usage, sampleAgeMs } = inputs;
-  if (usage === undefined || sampleAgeMs === undefined) return undefined;
-  return { usage, atMs: Math.round(nowMs - sampleAgeMs), restart: containerOf(pod, container)?.restarts ?? 0 };
+  const found = containerOf(pod, container);
+  if (usage === undefined || sampleAgeMs === undefined || found === undefined) return undefined;
+  const still = standsStill(found);
+  return { usage, atMs: Math.round(nowMs - sampleAgeMs), restart: found.restarts, ...(still && { still }) };
 }

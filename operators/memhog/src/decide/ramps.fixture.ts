@@ -25,7 +25,7 @@ export interface Life {
 
 export interface Lived {
   readonly killed: boolean;
-  /** The limits it was given, in MiB. */
+  /** The limits it was given, in MiB, until it was stopped as a leak. */
   readonly limits: readonly number[];
 }
 
@@ -43,6 +43,7 @@ export function live({ uses, seconds, policy = {} }: Life, schedule: Schedule): 
     if (uses(second) * MiB >= applied) return { killed: true, limits: limitsOf(actions) };
     if (second % loop !== schedule.phase) continue;
     const to = judge({ uses, policy }, { schedule, second, limit, actions });
+    if (to === "stop") return { killed: false, limits: limitsOf(actions) };
     if (to === undefined) continue;
     actions.push(anAction({ atMs: now + second * 1000, changes: [to] }));
     limit = to.to.limit;
@@ -60,7 +61,7 @@ interface Moment {
 function judge(
   { uses, policy }: Pick<Life, "uses" | "policy">,
   { schedule, second, limit, actions }: Moment,
-): Change | undefined {
+): Change | "stop" | undefined {
   const { every, start, lag } = schedule;
   const known = Array.from({ length: 20 }, (_, i) => second - lag - ((second - lag - start) % every) - i * every);
   const samples = known
@@ -70,11 +71,11 @@ function judge(
   const { decision, inputs } = verdictOf(
     anAppWith(
       { limit, request: mib(256), samples },
-      { nowMs: now + second * 1000, record: aRecord({ actions }), policies: [aPolicy(policy)] },
+      { nowMs: now + second * 1000, record: aRecord({ actions }), policies: [aPolicy({ maxMemory: mib(2 ** 20), ...policy })] },
       { createdAtMs: now },
     ),
   );
-  if (decision.kind !== "raise") return undefined;
+  if (decision.kind !== "raise") return decision.reason === "SuspectedLeak" ? "stop" : undefined;
   const measured = { usage: inputs.usage ?? bytes(0), atMs: now + second * 1000 - (inputs.sampleAgeMs ?? 0), restart: 0 };
   return { container: "memhog", from: decision.from, to: { limit: decision.granted.limit, request: mib(256) }, measured };
 }

@@ -78,7 +78,7 @@ describe("a stop", () => {
   it("G1: is stored for the pod where it was raised in place, for the app where pods are replaced", () => {
     const inPlace = decide(anAppWith(hungry, { record: tooOften }));
     expect(inPlace.record.stops).toEqual([
-      { reason: "SuspectedLeak", atMs: now, uid: "pod-1", monitorUid: "monitor-uid", monitorGeneration: 1 },
+      { reason: "SuspectedLeak", atMs: now, uid: "pod-1", container: "memhog", monitorUid: "monitor-uid", monitorGeneration: 1 },
     ]);
     expect(inPlace.summary).toMatchObject({ phase: "Stopped", reason: "SuspectedLeak" });
     const policies = [aPolicy({ strategy: "Redeploy" })];
@@ -172,13 +172,13 @@ const template = { method: "Template", id: "template-uid/Template/10Gi/1" } as c
 const copy = { method: "CopyPod", copy: "memhog-autoscaled" } as const;
 const quota = { ranges: [], quotas: [{ name: "team", of: "limits", hard: mib(1024), used: mib(900) }] } as const;
 const range = { ranges: [{ name: "small", per: "Container", max: mib(512), maxRatio: undefined }], quotas: [] } as const;
-const learned = [{ container: "memhog", limit: mib(10_240), request: undefined, atMs: now }];
+const learned = [{ container: "memhog", limit: mib(2_048), request: undefined, atMs: now }];
 const redeploy = { policies: [aPolicy({ strategy: "Redeploy" })] };
 
 describe("an intent in the record", () => {
   it.each([
     { name: "of one step", seen: forged(768), does: "resize" },
-    { name: "of as much as was learned", seen: forged(10_240, { record: aRecord({ learned }) }), does: "resize" },
+    { name: "of as much as was learned", seen: forged(2_048, { record: aRecord({ learned }) }), does: "resize" },
     { name: "of one step, for a template", seen: forged(768, redeploy, template), does: "patchTemplate" },
     {
       name: "for a template whose pods had been raised in place",
@@ -203,18 +203,22 @@ describe("an intent in the record", () => {
   const most = (limit: number) => ({ policies: [aPolicy({ maxMemory: mib(limit) })] });
   const node = aNode({ allocatable: mib(700) });
   it.each([
-    { name: "more than one step", seen: forged(10_240), by: "memMultiplier 2" },
+    { name: "more than one step", seen: forged(2_048), by: "memMultiplier 2" },
     { name: "more than maxMemory", seen: forged(768, most(600)), by: "maxMemory" },
     { name: "more than a LimitRange", seen: forged(768, { limits: range }), by: "LimitRange/small" },
     { name: "more than a quota", seen: forged(768, { limits: quota }), by: "ResourceQuota/team" },
-    { name: "more than the node", seen: forged(768, { pods: [anObservedPod({ node })] }), by: `Node/${node.name}` },
-    { name: "more than one step, for a template", seen: forged(10_240, redeploy, template), by: "memMultiplier 2" },
+    {
+      name: "more than the node",
+      seen: forged(768, { ...most(1_000), pods: [anObservedPod({ node })] }),
+      by: `Node/${node.name}`,
+    },
+    { name: "more than one step, for a template", seen: forged(2_048, redeploy, template), by: "memMultiplier 2" },
     {
       name: "more than one step, for a CronJob without pods",
-      seen: forged(10_240, { ...cronJob(), ...redeploy }, template),
+      seen: forged(2_048, { ...cronJob(), ...redeploy }, template),
       by: "memMultiplier 2",
     },
-    { name: "more than one step, for a copy", seen: asBarePod(forged(10_240, redeploy, copy)), by: "memMultiplier 2" },
+    { name: "more than one step, for a copy", seen: asBarePod(forged(2_048, redeploy, copy)), by: "memMultiplier 2" },
   ])("is given up if it is $name", ({ seen, by }) => {
     const { commands, settled, record } = decide(seen);
     expect(commands).toEqual([]);

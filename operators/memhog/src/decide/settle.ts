@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from "../model/plan.ts";
 import type { HoldReason } from "../model/reasons.ts";
-import { isInForce, stopOn } from "./facts.ts";
+import { fellBackSince, isInForce, stopOn } from "./facts.ts";
 import { inPlaceProgress } from "./in-place.ts";
 import { methodFor } from "./methods.ts";
 import { whatForbids } from "./need.ts";
@@ -191,6 +191,7 @@ const later: ReadonlySet<HoldReason> = new Set<HoldReason>([
   "Refused",
   "Busy",
   "NotRunning",
+  "NodeUnderPressure",
 ]);
 
 export function countKills(seen: ObservedApp, record: AppRecord, verdicts: readonly Verdict[]): AppRecord {
@@ -222,14 +223,38 @@ function counted(seen: ObservedApp, record: AppRecord, uid: string, container: s
 export function storeStops(seen: ObservedApp, record: AppRecord, verdicts: readonly Verdict[], policy: Policy): AppRecord {
   return verdicts.reduce((sum, { pod: { uid }, container, decision }) => {
     const pod = podOf(seen, uid);
-    if (pod === undefined || (decision.reason !== "SuspectedLeak" && decision.reason !== "RaisesIneffective")) return sum;
-    if (stopOn({ ...seen, record: sum }, pod, policy) !== undefined) return sum;
+    if (pod === undefined || !isStop(decision.reason)) return sum;
+    if (stopOn({ ...seen, record: sum }, { pod, container, policy }) !== undefined) return sum;
     const found = containerOf(pod, container);
     // Resized in place, each pod has its own history. Where pods are replaced, the stop must outlive them.
     const about = found !== undefined && resizesInPlace(seen, pod, found) ? { uid } : {};
     const by = { monitorUid: policy.uid, monitorGeneration: policy.generation };
-    return withStop(sum, { reason: decision.reason, atMs: seen.nowMs, ...about, ...by });
+    return withStop(sum, { reason: decision.reason, atMs: seen.nowMs, ...about, container, ...by });
   }, record);
+}
+
+const isStop = (reason: Verdict["decision"]["reason"]): reason is Exclude<Stop["reason"], "Contested"> =>
+  reason === "SuspectedLeak" || reason === "UsageFollowsLimit" || reason === "RaisesIneffective";
+
+// Usage that falls back after a raise is the evidence against a leak. It is stored once, with the raise that it followed: a steady
+// state costs no writes (E1), and the evidence survives a restart (C3).
+
+export function noteFallBacks(seen: ObservedApp, record: AppRecord): AppRecord {
+  const containers = seen.pods.filter(live).flatMap((pod) => pod.containers.map((container) => ({ pod, container })));
+  return containers.reduce((sum, { pod, container }) => {
+    const since = fellBackSince({ ...seen, record: sum }, pod, container);
+    return since === undefined ? sum : withFallBack(sum, since, container.name);
+  }, record);
+}
+
+function withFallBack(record: AppRecord, since: Action | Intent, container: string): AppRecord {
+  const noted = (change: Change): Change =>
+    change.container !== container || change.measured === undefined
+      ? change
+      : { ...change, measured: { ...change.measured, fellBack: true } };
+  const of = <T extends Action | Intent>(entry: T): T =>
+    (entry as Action | Intent) === since ? { ...entry, changes: entry.changes.map(noted) } : entry;
+  return { ...record, actions: record.actions.map(of), intents: record.intents.map(of) };
 }
 
 // Changes of the record. Each function returns the next record, or the same one if nothing changed, so that an unchanged record is
@@ -268,9 +293,11 @@ export function withGiven(record: AppRecord, given: readonly Given[]): AppRecord
   return { ...record, given: [...others, ...news].slice(-most.given) };
 }
 
-/** One per reason and pod: a new stop replaces one that has ended. */
+/** One per reason, pod and container: a new stop replaces one that has ended. */
 function withStop(record: AppRecord, stop: Stop): AppRecord {
-  const others = record.stops.filter((one) => one.reason !== stop.reason || one.uid !== stop.uid);
+  const others = record.stops.filter(
+    (one) => one.reason !== stop.reason || one.uid !== stop.uid || one.container !== stop.container,
+  );
   return { ...record, stops: [...others, stop].slice(-most.stops) };
 }
 

@@ -176,7 +176,8 @@ function obstacleTo(
   if (policy.strategy === "Redeploy" || !resizesInPlace(seen, pod, container) || container.restartsOnResize)
     return hold("ShrinkBlocked", "it cannot be resized in place without a restart");
   if (pod.resize.state !== "none" || isRaising(seen.record, pod)) return hold("ShrinkBlocked", "a resize is in progress");
-  if (stopOn(seen, pod, policy) !== undefined) return hold("ShrinkBlocked", "memhog has stopped to change the app");
+  if (stopOn(seen, { pod, container: container.name, policy }) !== undefined)
+    return hold("ShrinkBlocked", "memhog has stopped to change the container");
   const { oomKill } = container;
   if (oomKill !== undefined && since(seen, oomKill.atMs) < (policy.shrink?.windowMs ?? 0))
     return hold("ShrinkBlocked", "it was OOM-killed during the window");

@@ -11,12 +11,20 @@
 // method is possible or too many raises are in progress.
 
 import { quantityText, readable } from "../model/bytes.ts";
-import { type ObservedApp, type ObservedContainer, type ObservedPod, resizesInPlace } from "../model/observed-app.ts";
-import type { Decision, Intent, Verdict } from "../model/plan.ts";
+import {
+  type ObservedApp,
+  type ObservedContainer,
+  type ObservedPod,
+  resizesInPlace,
+  type Sample,
+} from "../model/observed-app.ts";
+import type { Action, Decision, Intent, Verdict } from "../model/plan.ts";
 import { type HoldReason, holdReasons } from "../model/reasons.ts";
 import { type Grant, grantOf, isWorthwhile, reservationOf, reservationsIn } from "./caps.ts";
 import {
   type Candidate,
+  changeOf,
+  countedRaises,
   type Due,
   type Facts,
   factsOf,
@@ -24,8 +32,11 @@ import {
   hold,
   inputsOf,
   isAnswered,
+  isJump,
+  isSameLife,
   memoryOf,
   raisesOf,
+  standsStill,
   stopOn,
 } from "./facts.ts";
 import {
@@ -72,10 +83,13 @@ const objections: readonly ((raise: DueRaise) => Hold | undefined)[] = [
   (raise) => horizontalAutoscaler(raise, raise.due), // never allowed
   coolingDown, // not allowed yet
   awaitingSample,
+  nodeUnderPressure,
+  leakByShape, // before the caps: a leak that reaches a cap is still a leak
+  usageFollowsLimit,
   capReached, // names the cap to change
   recommendOnly, // the rules below cannot apply under Recommend, since nothing is ever raised
   raisesIneffective, // before the leak: more specific, and both may be true
-  suspectedLeak,
+  raisedTooOften,
 ];
 
 /** @param reserved Room reserved for others. @default the room that the open intents of the app reserve */
@@ -166,8 +180,8 @@ function noLimit({ container }: Candidate): Hold {
 }
 
 /** Stops are stored, so they survive a restart of memhog. */
-function stoppedBefore({ seen, pod, policy }: Facts): Hold | undefined {
-  const stop = stopOn(seen, pod, policy);
+function stoppedBefore({ seen, pod, container, policy }: Facts): Hold | undefined {
+  const stop = stopOn(seen, { pod, container: container.name, policy });
   return stop && hold(stop.reason, `${holdReasons[stop.reason]}; edit AppMonitor ${policy.name} to continue`);
 }
 
@@ -232,8 +246,9 @@ function horizontalAutoscaler({ seen, pod, container }: Facts, { wanted }: Due):
   return hold("ManagedByAutoscaler", `${seen.otherAutoscaler.name} scales on memory utilization, and ${why}`, { wanted });
 }
 
-// Objections to a raise that is due. The last two, raisesIneffective and suspectedLeak, are stored as stops that people have to end,
-// so they come last: only if the raise would otherwise be made.
+// Objections to a raise that is due. Some are stored as stops that people have to end: leaks and usage that follows the limit, which are
+// recognized by their shape, and two counts, raisesIneffective and raisedTooOften. The counts come last: only if the raise would
+// otherwise be made.
 
 interface DueRaise extends Facts {
   readonly due: Due;
@@ -246,9 +261,10 @@ const cooldownMarginMs = 30_000;
 const ineffectiveRaises = 3;
 
 /** Does not apply to OOM kills, to what was learned before, and to containers that would run out of memory before it ends. */
-function coolingDown({ due, cooldownLeftMs, cooldownSurelyLeftMs, trend }: DueRaise): Hold | undefined {
+function coolingDown({ due, cooldownLeftMs, cooldownSurelyLeftMs, trend, has }: DueRaise): Hold | undefined {
   if (cooldownLeftMs === 0 || due.reason === "OutOfMemory" || due.reason === "LearnedBefore") return undefined;
-  if (trend !== undefined && trend.runsOutInMs <= cooldownSurelyLeftMs + cooldownMarginMs) return undefined;
+  const growing = trend !== undefined && !isJump(trend, has.limit);
+  if (growing && trend.runsOutInMs <= cooldownSurelyLeftMs + cooldownMarginMs) return undefined;
   const left = Math.ceil(cooldownLeftMs / 1000);
   return hold("CoolingDown", `${due.detail}; the next raise is possible in ${left} s`, { wanted: due.wanted });
 }
@@ -258,6 +274,12 @@ function awaitingSample({ due, seen, pod, container, newest }: DueRaise): Hold |
   if (due.reason === "OutOfMemory" || due.reason === "LearnedBefore" || newest === undefined) return undefined;
   if (!isAnswered(seen, pod, container, newest)) return undefined;
   return hold("AwaitingSample", `${due.detail}; the previous raise answered this sample`, { wanted: due.wanted });
+}
+
+/** A higher limit lets the container take what the kubelet is about to evict other pods for (G1). */
+function nodeUnderPressure({ due, pod }: DueRaise): Hold | undefined {
+  if (pod.node?.underPressure !== true) return undefined;
+  return hold("NodeUnderPressure", `${due.detail}; node ${pod.node.name} reports MemoryPressure`, { wanted: due.wanted });
 }
 
 function capReached(raise: DueRaise): Hold | undefined {
@@ -285,10 +307,115 @@ function raisesIneffective({ due, seen, pod, container }: DueRaise): Hold | unde
   return hold("RaisesIneffective", `${due.detail}; ${answers} raises within an hour did not help`, { wanted: due.wanted });
 }
 
-/** More memory only hides a leak, and takes memory from others (G1). */
-function suspectedLeak({ due, seen, pod, container, policy }: DueRaise): Hold | undefined {
+/** The last resort: no shape was recognized, but no healthy container needs this many raises (G1). */
+function raisedTooOften({ due, seen, pod, container, policy }: DueRaise): Hold | undefined {
   const raises = raisesOf(seen, pod, container).length;
   if (due.reason === "LearnedBefore" || raises < policy.maxRaisesPerHour) return undefined;
   const detail = `${due.detail}; it was raised ${raises} times within an hour, and maxRaisesPerHour is ${policy.maxRaisesPerHour}`;
   return hold("SuspectedLeak", detail, { wanted: due.wanted });
 }
+
+// Shapes. The record keeps what was in use at each raise, and whether usage fell back after it, so the shape of hours or months is
+// known although samples are kept for minutes.
+//
+//   shape                       in use at the raises     after each raise   rate of growth   the next raise
+//   leak, 1 MiB/s or 1 MiB/h    288, 576, 1152Mi         not lower          constant         SuspectedLeak
+//   garbage collection          288, 576, 1152Mi         falls back         any              is made
+//   day and night               288, 576Mi               falls back         any              is made
+//   cache that fills up         288, 576, 1152Mi         not lower          decreasing       is made: growth comes to an end
+//   more users                  288, 576Mi               not lower          any              is made: too early to tell
+
+/** A leak has been raised this often, and has grown by this factor since the first of these raises. */
+const leakRaises = 3;
+const leakGrowth = 6;
+/** Growth that has slowed down to this share of its rate before is about to end. */
+const slowsDown = 0.6;
+
+/** Growth that never falls back over several raises and does not slow down is a leak, whatever its rate (G1). */
+function leakByShape({ due, seen, pod, container, newest }: DueRaise): Hold | undefined {
+  if (newest === undefined || (due.reason !== "ThresholdCrossed" && due.reason !== "WillRunOut")) return undefined;
+  const run = sinceFallBack(levelsOf({ seen, pod, container, newest }));
+  const first = run[0];
+  if (first === undefined || run.length <= leakRaises || newest.bytes < leakGrowth * first.usage || isSlowing(run))
+    return undefined;
+  const grew = `it grew from ${readable(first.usage)} to ${readable(newest.bytes)} over ${run.length - 1} raises and never fell back`;
+  return hold("SuspectedLeak", `${due.detail}; ${grew}`, { wanted: due.wanted });
+}
+
+/** Usage at a raise, or now. */
+interface Level {
+  readonly usage: number;
+  readonly fellBack: boolean;
+  readonly limit: number;
+  readonly agoMs: number;
+  readonly still: boolean;
+  /** Usage began at zero since the level before: the container was restarted or replaced. */
+  readonly anew: boolean;
+}
+
+function levelsOf({
+  seen,
+  pod,
+  container,
+  newest,
+}: Pick<Facts, "seen" | "pod" | "container"> & { newest: Sample }): readonly Level[] {
+  const raises = countedRaises(seen, pod, container).filter(({ of: { reason } }) => reason !== "OutOfMemory");
+  const past = raises.flatMap(({ of, agoMs }, at) => {
+    const change = changeOf(of, container);
+    const before = raises[at - 1];
+    if (change?.measured === undefined) return [];
+    const { usage, restart, fellBack = false, still = false } = change.measured;
+    const anew = before === undefined || !isSameLifeAs(before.of, of, restart, container);
+    return [{ usage, fellBack, limit: change.from.limit, agoMs: agoMs + of.atMs - change.measured.atMs, still, anew }];
+  });
+  const last = raises.at(-1);
+  const now = {
+    usage: newest.bytes,
+    fellBack: false,
+    limit: container.limit ?? 0,
+    agoMs: newest.ageMs,
+    still: standsStill(container),
+  };
+  return [...past, { ...now, anew: last === undefined || !isSameLife(last.of, pod, container) }];
+}
+
+const isSameLifeAs = (before: Action | Intent, of: Action | Intent, restart: number, container: ObservedContainer): boolean =>
+  before.method === "InPlace" && before.pod.uid === of.pod.uid && changeOf(before, container)?.measured?.restart === restart;
+
+/** The levels since usage last fell back. */
+function sinceFallBack(levels: readonly Level[]): readonly Level[] {
+  return levels.slice(levels.findLastIndex(({ fellBack }) => fellBack) + 1);
+}
+
+/** The last step grew more slowly than those before. */
+function isSlowing(run: readonly Level[]): boolean {
+  const rates = run.slice(1).map((level, at) => {
+    const before = run[at] ?? level;
+    return (level.usage - (level.anew ? 0 : before.usage)) / Math.max(1, before.agoMs - level.agoMs);
+  });
+  const last = rates.at(-1) ?? 0;
+  const before = rates.slice(0, -1);
+  return before.length > 0 && last < (slowsDown * before.reduce((sum, rate) => sum + rate, 0)) / before.length;
+}
+
+/** Of what a restart with a larger limit added to the limit, at least this share is in use: the program sizes itself by it (G5). */
+const followsBy = 0.5;
+
+/** Usage stood still when it was raised, and after a restart with the larger limit it stands still at a similar share of that. */
+function usageFollowsLimit(raise: DueRaise): Hold | undefined {
+  const { due, trend, newest, has } = raise;
+  if (newest === undefined || due.reason !== "ThresholdCrossed") return undefined;
+  const [before, now] = levelsOf({ ...raise, newest }).slice(-2);
+  if (before === undefined || now === undefined || !now.anew || now.limit <= before.limit) return undefined;
+  if (trend !== undefined && isJump(trend, has.limit)) {
+    return hold("AwaitingSample", `${due.detail}; after a restart, the next sample tells whether it grows on`, {
+      wanted: due.wanted,
+    });
+  }
+  const more = (now.usage - before.usage) / (now.limit - before.limit);
+  if (!before.still || !now.still || more < followsBy) return undefined;
+  const shares = `${percent(before)} of ${readable(before.limit)}, then ${percent(now)} of ${readable(now.limit)}`;
+  return hold("UsageFollowsLimit", `${due.detail}; it used ${shares}, each time after a restart`, { wanted: due.wanted });
+}
+
+const percent = ({ usage, limit }: Level): string => `${Math.round((100 * usage) / limit)} %`;

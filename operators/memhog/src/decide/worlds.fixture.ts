@@ -112,7 +112,12 @@ function randomPod(dice: Dice, i: number): ObservedPod {
     qos,
     node: dice.chance(0.1)
       ? undefined
-      : { name: "n1", allocatable: mib(allocatable), requested: mib(dice.whole(0, allocatable)) },
+      : {
+          name: "n1",
+          allocatable: mib(allocatable),
+          underPressure: dice.chance(0.02),
+          requested: mib(dice.whole(0, allocatable)),
+        },
     containers: dice.some(1, 3, (n) => randomContainer(dice, n, qos === "Guaranteed")),
     resize: { state: dice.one(["none", "none", "none", "none", "none", "inProgress", "deferred", "error"]) },
     notResizable: dice.chance(0.05) ? "it is a static pod" : undefined,

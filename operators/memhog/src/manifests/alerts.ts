@@ -59,7 +59,7 @@ const alerts: readonly Alert[] = [
   },
   {
     alert: "MemhogStopped",
-    expr: heldFor("SuspectedLeak", "RaisesIneffective", "Contested", "CircuitOpen"),
+    expr: heldFor("SuspectedLeak", "UsageFollowsLimit", "RaisesIneffective", "Contested", "CircuitOpen"),
     labels: { severity: "warning" },
     annotations: {
       summary: "The memhog-operator stopped raising an app: {{ $labels.reason }}.",

@@ -96,7 +96,7 @@ export function anObservedPod(different: Partial<ObservedPod> = {}): ObservedPod
 }
 
 export function aNode(different: Partial<ObservedNode> = {}): ObservedNode {
-  return { name: "n1", allocatable: mib(16_384), requested: mib(4_096), ...different };
+  return { name: "n1", allocatable: mib(16_384), requested: mib(4_096), underPressure: false, ...different };
 }
 
 /** The kubelet confirms what the spec asks for, unless a test says otherwise. */

@@ -109,6 +109,8 @@ export interface ObservedNode {
   readonly allocatable: Bytes;
   /** The sum of the memory requests of the pods on it. */
   readonly requested: Bytes;
+  /** The kubelet reports MemoryPressure. */
+  readonly underPressure: boolean;
 }
 
 export interface ObservedContainer {

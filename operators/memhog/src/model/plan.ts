@@ -77,7 +77,7 @@ export interface Inputs {
 }
 
 export interface Cap {
-  /** "maxMemory", "LimitRange/small", "ResourceQuota/team", "Node/n1". */
+  /** "maxMemory", "DefaultCap/Multiple", "LimitRange/small", "ResourceQuota/team", "Node/n1". */
   readonly name: string;
   readonly of: "limit" | "request";
   /** The most it allows this container, in bytes. */
@@ -195,6 +195,10 @@ export interface Measured {
   readonly atMs: number;
   /** Restart count of the container. */
   readonly restart: number;
+  /** Usage did not grow at that time. */
+  readonly still?: boolean;
+  /** Usage has been lower by a quarter since. Usage that falls back is not a leak. */
+  readonly fellBack?: boolean;
 }
 
 export interface Intent {
@@ -250,10 +254,12 @@ export interface Given {
 }
 
 export interface Stop {
-  readonly reason: "SuspectedLeak" | "RaisesIneffective" | "Contested";
+  readonly reason: "SuspectedLeak" | "UsageFollowsLimit" | "RaisesIneffective" | "Contested";
   readonly atMs: number;
   /** The pod; undefined for the whole app. */
   readonly uid?: string;
+  /** The container; undefined for all of them. The others are still raised. */
+  readonly container?: string;
   /** The AppMonitor at the time of the stop. */
   readonly monitorUid: string;
   readonly monitorGeneration: number;
@@ -295,5 +301,5 @@ export interface ShrinkPlan {
   readonly command?: { readonly shrink: Shrink; readonly resourceVersion: string };
 }
 
-/** How many past actions are kept: enough to count the raises of an hour. */
+/** How many past actions are kept: enough to count the raises of an hour, and to see the shape of years. */
 export const keptActions = 50;

@@ -68,11 +68,16 @@ function targetOf({ apiVersion = "apps/v1", kind, name }: HorizontalPodAutoscale
 
 export interface NodeFacts {
   readonly allocatable: Bytes | undefined;
+  readonly underPressure: boolean;
   /** The minor version of its kubelet, which may be older than the API server. */
   readonly kubeletMinor: number | undefined;
 }
 
 export function nodeFacts({ status }: Node): NodeFacts {
   const minor = /^v?1\.(\d+)/.exec(status?.nodeInfo?.kubeletVersion ?? "")?.[1];
-  return { allocatable: memoryIn(status?.allocatable), kubeletMinor: minor === undefined ? undefined : Number(minor) };
+  const underPressure = (status?.conditions ?? []).some((each) => each.type === "MemoryPressure" && each.status === "True");
+  return {
+    ...{ allocatable: memoryIn(status?.allocatable), underPressure },
+    kubeletMinor: minor === undefined ? undefined : Number(minor),
+  };
 }

@@ -121,7 +121,7 @@ describe("an observed app", () => {
     const ended = aPod({ metadata: { name: "ended" }, status: { phase: "Failed" } });
     const away = aPod({ metadata: { name: "away" }, spec: { nodeName: "node-2" } });
     const seen = await seeing([set, web, replica("web-1-a"), other, ended, away, aNode()]);
-    expect(seen?.pods[0]?.node).toEqual({ name: "node-1", allocatable: mib(8192), requested: mib(512) });
+    expect(seen?.pods[0]?.node).toEqual({ name: "node-1", allocatable: mib(8192), requested: mib(512), underPressure: false });
   });
 
   it("S1: contains no free memory if nodes cannot be read", async () => {

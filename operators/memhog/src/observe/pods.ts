@@ -119,10 +119,10 @@ function nodeOf(
 ): { readonly seen: ObservedNode | undefined; readonly facts: NodeFacts } | undefined {
   const facts = cached.get(NodeView, { name })?.facts;
   if (facts === undefined) return undefined;
-  const { allocatable } = facts;
+  const { allocatable, underPressure } = facts;
   if (allocatable === undefined) return { seen: undefined, facts };
   const requested = cached.lookup(podsByNode, name).reduce((sum, pod) => sum + pod.facts.requested, 0);
-  return { seen: { name, allocatable, requested: bytes(requested) }, facts };
+  return { seen: { name, allocatable, requested: bytes(requested), underPressure }, facts };
 }
 
 /** The API server may support in-place resize while the kubelet of the node is too old for it. */

@@ -147,7 +147,7 @@ const quotas = (name = "", of = "", used = "0", hard = "0"): Difference => ({
 });
 
 const node = (size = "0", taken = "0"): Difference => ({
-  pod: { node: { name: "n1", allocatable: bytesOf(size), requested: bytesOf(taken) } },
+  pod: { node: { name: "n1", allocatable: bytesOf(size), requested: bytesOf(taken), underPressure: false } },
 });
 
 /** The last one was this many seconds ago; the others are five minutes apart. */

@@ -114,7 +114,7 @@ const cases: readonly { name: string; was: Before; plan: Plan; says: readonly st
     was: before(),
     plan: after({ stops: [stop] }),
     says: [
-      "LeakSuspected: the pod was raised maxRaisesPerHour times within an hour; more memory would only hide a leak; no more raises until the AppMonitor is edited",
+      "LeakSuspected: usage kept growing over several raises and never fell back, or the container was raised maxRaisesPerHour times within an hour; more memory would only hide a leak; no more raises until the AppMonitor is edited",
     ],
   },
   { name: "a leak that was already reported", was: before({ stops: [stop] }), plan: after({ stops: [stop] }), says: [] },

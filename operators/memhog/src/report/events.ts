@@ -106,14 +106,26 @@ function raised(intent: Intent): AppEvent {
   return normal("MemoryRaised", `${changesText(intent)}, ${how} (${why})`, intent.pod);
 }
 
-const stopReasons = { SuspectedLeak: "LeakSuspected", RaisesIneffective: "RaisesIneffective", Contested: "Contested" } as const;
+const stopReasons = {
+  SuspectedLeak: "LeakSuspected",
+  UsageFollowsLimit: "UsageFollowsLimit",
+  RaisesIneffective: "RaisesIneffective",
+  Contested: "Contested",
+} as const;
 
 function stops(before: AppRecord, { record, verdicts }: Plan): readonly AppEvent[] {
-  const isNew = ({ reason, uid, atMs }: AppRecord["stops"][number]) =>
-    !before.stops.some((stop) => stop.reason === reason && stop.uid === uid && stop.atMs === atMs);
-  return record.stops.filter(isNew).map(({ reason, uid }) => {
+  const isNew = ({ reason, uid, container, atMs }: AppRecord["stops"][number]) =>
+    !before.stops.some(
+      (stop) => stop.reason === reason && stop.uid === uid && stop.container === container && stop.atMs === atMs,
+    );
+  return record.stops.filter(isNew).map(({ reason, uid, container }) => {
+    const about = verdicts.find(
+      (verdict) =>
+        (uid ?? verdict.pod.uid) === verdict.pod.uid && verdict.container === container && verdict.decision.reason === reason,
+    );
     const pod = verdicts.find((verdict) => verdict.pod.uid === uid)?.pod;
-    const message = `${holdReasons[reason]}; no more raises until the AppMonitor is edited`;
+    const why = about === undefined ? holdReasons[reason] : `${about.container}: ${about.decision.detail}`;
+    const message = `${why}; no more raises until the AppMonitor is edited`;
     return warning(stopReasons[reason], message, pod);
   });
 }
@@ -123,6 +135,7 @@ const reportedHolds: Readonly<Record<string, EventReason>> = {
   AmbiguousMonitor: "AmbiguousMonitor",
   CapReached: "CapReached",
   OutOfMemoryAtCap: "OutOfMemoryAtCap",
+  NodeUnderPressure: "NodeUnderPressure",
   ManagedByAutoscaler: "ManagedByAutoscaler",
   InPlaceImpossible: "InPlaceImpossible",
   InPlaceOnly: "InPlaceOnly",
@@ -206,7 +219,9 @@ export const eventReasons = {
   ReplacementNotReady: "the replacement of a pod did not become Ready; the pod was kept",
   RolloutUndone: "a rollout by memhog made no progress; the memory in the pod template was set back to what it was",
   OutOfMemoryKilled: "a container was OOM-killed",
-  LeakSuspected: "a pod was raised too often; memhog stopped raising it",
+  LeakSuspected: "a container keeps growing over several raises, or was raised too often; memhog stopped raising it",
+  UsageFollowsLimit: "a program sizes itself by its limit; memhog stopped raising it",
+  NodeUnderPressure: "a raise is held because the node reports MemoryPressure",
   RaisesIneffective: "a container was OOM-killed repeatedly despite raises; memhog stopped raising it",
   Contested: "another writer reverted raises twice; memhog stopped raising the app",
   AmbiguousMonitor: "several equally specific AppMonitors select the app, so none of them acts",

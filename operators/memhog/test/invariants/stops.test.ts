@@ -71,7 +71,7 @@ describe("G1, G2: raises that do not help", () => {
 
   it("G2: each OOM kill counts once, and after three ineffective raises memhog stops", async () => {
     await using w = await world();
-    await w.monitor({ maxRaisesPerHour: 10 });
+    await w.monitor({ maxRaisesPerHour: 10, maxMemory: "16Gi" });
     const counted = census(w);
     await w.pod("greedy", { memory: "step 10Mi, 15Gi at 3s" });
     const operator = w.start();
@@ -232,7 +232,7 @@ describe("D4: a full node", () => {
 
   it("D4: the limit is raised first; the request follows when the node has free memory", async () => {
     await using w = await world({ nodes: { specs } });
-    await w.monitor();
+    await w.monitor({ maxMemory: "16Gi" });
     await w.pod("hungry");
     await w.pod("other", { memory: "10Mi", request: "600Mi", limit: "600Mi" });
     const operator = w.start();
