@@ -25,7 +25,7 @@ describe("checked-in manifests", () => {
     expect(await writeManifests(place.folder, files)).toEqual([]);
   });
 
-  it("show what was changed by hand, and where", async () => {
+  it("show manual changes and their position", async () => {
     await using place = await scratch();
     await writeManifests(place.folder, files);
     const path = join(place.folder, "crd/gordons.yaml");

@@ -151,7 +151,7 @@ describe("a service account (real Kubernetes: RBAC decides)", () => {
     subjects: [{ kind: "ServiceAccount", name: "jane" }],
   };
 
-  it("has no rights at first, and then exactly what it is granted", async () => {
+  it("has no permissions at first, and then exactly those granted", async () => {
     await using cluster = await testCluster();
     await cluster.apply(account);
     const jane = await createApi(await cluster.kubeconfigFor({ serviceAccount: "jane" }));

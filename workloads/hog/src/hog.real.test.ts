@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 describe("the hog in a container (real Kubernetes: the kernel counts its memory)", () => {
-  it("is killed for its memory when its ramp meets the limit", async () => {
+  it("is OOM-killed when its ramp reaches the limit", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     await cluster.apply(hogPod({ name: "greedy", args: ["--ramp", "20Mi/s"], limit: "128Mi", restartPolicy: "Never" }));
     const dead = await cluster.eventually(
@@ -23,7 +23,7 @@ describe("the hog in a container (real Kubernetes: the kernel counts its memory)
     expect(held.at(-1)).toBeLessThan(128);
   });
 
-  it("holds steadily what its ramp has reached, and ends with a summary when it is told to", async () => {
+  it("keeps the memory that its ramp has reached, and prints a summary on SIGTERM", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     const args = ["--ramp", "20Mi/s", "--to", "60Mi"];
     // Room for a second Node, which is to give the signal: there is no kill in the image.
@@ -39,7 +39,7 @@ describe("the hog in a container (real Kubernetes: the kernel counts its memory)
     expect(await logs()).toMatch(/\nSIGTERM after \d+\.\d s: held 60\.0 MiB, at most 60\.0 MiB\n$/);
   });
 
-  it("runs from the manifests as a Deployment and as a bare pod, where only restricted pods may", async () => {
+  it("runs from the manifests as a Deployment and as a bare pod, under the restricted pod security standard", async () => {
     await using cluster = await testCluster({ nodes: "real" });
     await cluster.kubectl("label", "namespace", cluster.defaultNamespace, "pod-security.kubernetes.io/enforce=restricted");
     await cluster.kubectl("apply", "-f", hogManifests.deployment, "-f", hogManifests.pod);

@@ -23,7 +23,7 @@ async function linesOf(schedule: Schedule, { endsMs, late = (ms) => ms }: { ends
 describe("the loop", () => {
   const oneAMillisecond: Schedule = (ms) => Math.floor(ms * 0.001 * mebibyte);
 
-  it("prints what it holds each second, and a summary at the end", async () => {
+  it("prints its memory each second, and a summary at the end", async () => {
     expect(await linesOf(oneAMillisecond, { endsMs: 2500 })).toEqual([
       "holding 0.0 MiB",
       "holding 1.0 MiB",
@@ -32,7 +32,7 @@ describe("the loop", () => {
     ]);
   });
 
-  it("holds what is due after a tick that came late, and does not make up for lines that it missed", async () => {
+  it("holds the scheduled memory after a late tick, and skips missed lines", async () => {
     expect(await linesOf(oneAMillisecond, { endsMs: 7000, late: () => 3300 })).toEqual([
       "holding 0.0 MiB",
       "holding 3.3 MiB",
@@ -41,7 +41,7 @@ describe("the loop", () => {
     ]);
   });
 
-  it("gives back what the schedule no longer asks for, and remembers the most it had", async () => {
+  it("releases memory that the schedule no longer requires, and remembers its peak", async () => {
     const downhill: Schedule = (ms) => (ms < 1000 ? 9 : 4) * mebibyte;
     const lines = await linesOf(downhill, { endsMs: 1500 });
     expect(lines.at(-1)).toBe("the test ended it after 1.5 s: held 4.0 MiB, at most 9.0 MiB");
@@ -64,7 +64,7 @@ describe("a ramp", () => {
     expect(ramp(ms)).toBe(mib * mebibyte);
   });
 
-  it("goes by time alone: who asks rarely hears the same as who asks often", () => {
+  it("depends on time alone, not on how often it is read", () => {
     const slow = scheduleOf({ kind: "ramp", start: 0, bytesPerSecond: 1 / 3, to: Number.POSITIVE_INFINITY }, never);
     for (let ms = 0; ms < 9000; ms += 7) slow(ms);
     expect(slow(9000)).toBe(3);
@@ -79,12 +79,12 @@ describe("buffers", () => {
   };
   const plan = { kind: "buffers", start: mebibyte } as const;
 
-  it("come one a second, the first at once, on top of the start", () => {
+  it("start one per second, the first at once, in addition to the initial size", () => {
     const held = scheduleOf(plan, played(0, 0, 0.5, 0.5)); // slot 0 of 5 MiB, slot 10 of 7.5 MiB
     expect([0, 999, 1000, 1999].map(held)).toEqual([6, 6, 13.5, 13.5].map((mib) => mib * mebibyte));
   });
 
-  it("take the place of what their slot had", () => {
+  it("replace the memory of their slot", () => {
     const held = scheduleOf(plan, played(0, 0, 0, 0.5));
     expect([0, 1000, 2000].map(held)).toEqual([6, 8.5, 6].map((mib) => mib * mebibyte));
   });
@@ -96,7 +96,7 @@ describe("buffers", () => {
     expect(late(60_000)).toBe(often(60_000));
   });
 
-  it("level off between twenty small ones and twenty large ones", () => {
+  it("stay between twenty small and twenty large ones", () => {
     const held = scheduleOf({ kind: "buffers", start: 0 }, { random: Math.random });
     held(1e6); // a thousand buffers: an empty slot is a chance of 1 in 10^21
     for (let ms = 1e6; ms < 2e6; ms += 1000) {
@@ -108,7 +108,7 @@ describe("buffers", () => {
 
 const residentMib = () => process.memoryUsage.rss() / mebibyte;
 
-it("takes memory and gives it back at once, without a collector", () => {
+it("allocates and releases memory at once, without garbage collection", () => {
   const memory = new Memory();
   const before = residentMib();
   memory.hold(400 * mebibyte);
@@ -122,7 +122,7 @@ it("takes memory and gives it back at once, without a collector", () => {
   memory.hold(0);
 });
 
-it("holds nothing to begin with, whatever it may become", () => {
+it("holds nothing at first", () => {
   const before = residentMib();
   const memory = new Memory();
   expect(memory.held).toBe(0);

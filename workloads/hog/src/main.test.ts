@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 
 describe("the program", () => {
-  it("really has the memory that it says it holds, and ends at a SIGTERM with a summary", async () => {
+  it("has the memory that it reports, and prints a summary on SIGTERM", async () => {
     await using idle = start("--hold");
     await using full = start("--start", "20Mi", "--ramp", "200Mi/s", "--to", "150Mi");
     await idle.says("holding 0.0 MiB");
@@ -20,19 +20,19 @@ describe("the program", () => {
     expect(await full.ended).toEqual([0, null]);
   });
 
-  it("explains itself", async () => {
+  it("prints its usage", async () => {
     await using asked = start("--help");
     await asked.says(/^Usage: hog /);
     expect(await asked.ended).toEqual([0, null]);
   });
 
-  it("ends with 2 and one line about flags that it cannot use", async () => {
+  it("exits with 2 and one line for invalid flags", async () => {
     await using confused = start("--ramp", "fast");
     expect(await confused.ended).toEqual([2, null]);
     expect(confused.complaint()).toBe('hog: --ramp: expected a speed above zero such as 1Mi/s or 30Mi/min, found "fast"\n');
   });
 
-  it("ends with 1 and a reason where the system refuses", async () => {
+  it("exits with 1 and a reason if the system rejects the allocation", async () => {
     // Node itself needs addresses, so the shell leaves it some, but not the hog.
     await using refused = startUnder("ulimit -v 64000000");
     expect(await refused.ended).toEqual([1, null]);

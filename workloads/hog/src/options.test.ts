@@ -30,7 +30,7 @@ describe("flags", () => {
     { flags: "1Mi/s", code: "HOG_BAD_FLAGS", says: /'1Mi\/s'/ },
     { flags: "--ramp 1Mi/s --to 5MB", code: "HOG_BAD_QUANTITY", says: /^--to: .*"5MB"/ },
   ];
-  it.each(bad)("refuses $flags, and says why", ({ flags, code, says }) => {
+  it.each(bad)("rejects $flags with a reason", ({ flags, code, says }) => {
     expect(() => parseHogFlags(words(flags))).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }));
   });
 });
@@ -51,7 +51,7 @@ describe("sizes", () => {
   it.each(sizes)("reads %s", (text, bytes) => expect(parseSize(text, "--to")).toBe(bytes));
 
   it.each(["", "Mi", "5MB", "5MiB", "5 Mi", "-5Mi", "+5Mi", "1e3x", "0x10", "NaN", "5mi", "9999999Ti", "5constructor"])(
-    "refuses %j and names the flag",
+    "rejects %j and names the flag",
     (text) => {
       const complaint = `--to: expected a size such as 50Mi, 1.5Gi or 500M, found ${JSON.stringify(text)}`;
       expect(() => parseSize(text, "--to")).toThrow(expect.objectContaining({ code: "HOG_BAD_QUANTITY", message: complaint }));

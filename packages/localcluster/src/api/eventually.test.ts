@@ -55,7 +55,7 @@ describe("eventually", () => {
     });
   });
 
-  it("stops when it is told to", async () => {
+  it("stops when its signal aborts", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(
       eventually(

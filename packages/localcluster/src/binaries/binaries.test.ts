@@ -29,7 +29,7 @@ it("prefers the environment to the cache, and the cache to the release", async (
   expect(site.asked).toEqual([]);
 });
 
-it("lists what was tried, why it failed and what to do, without network and without Go", async () => {
+it("lists the attempts, their errors and the remedy, without network and without Go", async () => {
   const site = await releaseSite();
   await site[Symbol.asyncDispose](); // nobody listens at its address any more
   await using cache = await temporaryFolder(); // that of the site is gone with it

@@ -71,7 +71,7 @@ it("says what to do when apt fails, and leaves no partial files", async () => {
   expect(await readdir(join(home, "cache/tmp"))).toEqual([]);
 });
 
-it("says so when apt is not installed", async () => {
+it("reports that apt is not installed", async () => {
   const nowhere = { env: { ...env(), PATH: join(home, "bin") }, progress: silent };
   await expect(unpackedPackages(["memcached"], nowhere)).rejects.toThrow("apt-get is not installed");
 });

@@ -17,7 +17,7 @@ describe("a cache", () => {
     },
     { status: 403, says: "not allowed to list and watch configmaps: grant it in the Role or ClusterRole of this user; retrying" },
     { status: 500, says: "watch failed; retrying" },
-  ])("says once what is missing when a list is answered with $status", async ({ status, says }) => {
+  ])("logs the cause once when a list is answered with $status", async ({ status, says }) => {
     const said: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_fields, message) => said.push(message), child: () => log };
     await using world = following({ log });
@@ -122,7 +122,7 @@ describe("a cache", () => {
   it.each([
     { name: "it could not be reached", fault: () => refusal(503) },
     { name: "its connection was torn", fault: () => undefined },
-  ])("W3: lists again if the server comes back with older data, after $name", async ({ fault }) => {
+  ])("W3: lists again if the server returns with older data, after $name", async ({ fault }) => {
     await using world = following();
     world.api.put(ConfigMap, config("kept"));
     world.api.put(ConfigMap, config("changed", { x: "before" }));

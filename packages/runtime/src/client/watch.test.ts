@@ -80,7 +80,7 @@ describe("a watch", () => {
     }
   });
 
-  it("requests bookmarks, a random timeout, and the given options", async () => {
+  it("requests bookmarks, a timeout of at least five minutes, and the given options", async () => {
     const urls: URL[] = [];
     await using it = await serving(
       (response, url) => {

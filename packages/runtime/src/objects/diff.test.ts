@@ -16,7 +16,7 @@ describe("equals", () => {
   ];
   it.each(cases)("$name", ({ a, b, expected }) => expect(equals(a, b)).toBe(expected));
 
-  it("does not take what every object inherits for a property", () => {
+  it("does not read inherited properties", () => {
     const named = JSON.parse('{"__proto__": {}}');
     expect([equals(named, {}), equals({}, named), isSubset(named, {})]).toEqual([false, false, false]);
     expect(differences(named, {})).toHaveLength(1);

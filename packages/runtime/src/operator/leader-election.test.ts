@@ -182,7 +182,7 @@ describe("leader election", () => {
     expect(other.said).toEqual(["another replica leads; waiting"]);
   });
 
-  it("L1: nobody takes over before a disconnected leader has stopped", async () => {
+  it("L1: no candidate takes over before a disconnected leader has stopped", async () => {
     const { candidate, pass } = world();
     const [leader, other] = [candidate("replica-1"), candidate("replica-2")];
     await pass(60_000);

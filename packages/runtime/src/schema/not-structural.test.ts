@@ -110,7 +110,7 @@ const refused: readonly { readonly name: string; readonly schema: z.ZodType; rea
   { name: "ISO durations, whose pattern looks ahead", schema: z.iso.duration(), says: "looking ahead or behind" },
 ];
 
-describe("what a CRD cannot say is refused, with the path and a way out", () => {
+describe("a schema that a CRD cannot express is rejected with its path and an alternative", () => {
   it.each(refused)("$name", ({ schema, says }) => {
     const object = z.object({ list: z.array(z.object({ field: schema })) });
     const attempt = () => structuralSchema(object, "spec");

@@ -7,8 +7,8 @@ import { Wide } from "./wide.fixture.ts";
 
 const metadata = { name: "a", namespace: "default" };
 
-describe("objects checked on our side", () => {
-  it("get apiVersion, kind and the defaults the API server would fill in", () => {
+describe("objects validated by the runtime", () => {
+  it("get apiVersion, kind and the defaults that the API server would set", () => {
     expect(withDefaults(Memcached, { metadata, spec: {} })).toEqual({
       apiVersion: "cache.example.com/v1alpha1",
       kind: "Memcached",
@@ -17,12 +17,12 @@ describe("objects checked on our side", () => {
     });
   });
 
-  it("get nested defaults, also where the object around them is missing", () => {
+  it("get nested defaults, also if the parent is missing", () => {
     const { spec } = withDefaults(Wide, { metadata, spec: {} });
     expect(spec.kubernetes).toEqual({ cooldown: "5m", nested: { deep: 7 } });
   });
 
-  it("may come without a spec where nothing in it is required, as in a cluster", () => {
+  it("can lack a spec without required fields, as in a cluster", () => {
     expect(parseObject(Memcached, { apiVersion: "cache.example.com/v1alpha1", kind: "Memcached", metadata }).spec.size).toBe(3);
   });
 
@@ -33,7 +33,7 @@ describe("objects checked on our side", () => {
     expect(parsed.metadata).toEqual(object.metadata);
   });
 
-  it("are refused with every fault and its path", () => {
+  it("are rejected with every error and its path", () => {
     const spec = { memThresholdPercent: 0, memMultiplier: 1, maxMemory: "lots" };
     const attempt = () => withDefaults(AppMonitor, { metadata, spec });
     expect(attempt).toThrow(InvalidObjectError);
@@ -56,19 +56,19 @@ describe("objects checked on our side", () => {
     { name: "the least of a quantity, as a number", spec: { kubernetes: { memory: 7 } }, says: "must be at least 1Mi" },
     { name: "the most of a duration", spec: { kubernetes: { cooldown: "1441m" } }, says: "must be at most 24h" },
     { name: "a duration", spec: { kubernetes: { cooldown: "soon" } }, says: "must be a duration, like 90s or 1h30m" },
-  ])("are held to $name", ({ spec, says }) => expect(() => withDefaults(Wide, { metadata, spec })).toThrow(says));
+  ])("are validated by $name", ({ spec, says }) => expect(() => withDefaults(Wide, { metadata, spec })).toThrow(says));
 
-  it("say one thing about what is no quantity, and not also that it is too small", () => {
+  it("report a malformed quantity once, and not also as too small", () => {
     const attempt = () => withDefaults(Wide, { metadata, spec: { kubernetes: { memory: "lots" } } });
     expect(attempt).toThrow(/does not match its schema:\n {2}spec\.kubernetes\.memory: must be a quantity[^\n]*$/);
   });
 
-  it("have no bounds that are none", () => {
+  it("reject invalid bounds in the definition", () => {
     expect(() => quantity({ max: "lots" })).toThrow("lots");
     expect(() => duration({ min: "soon" })).toThrow("soon");
   });
 
-  it("are refused as an object of another kind", () => {
+  it("are rejected as an object of another kind", () => {
     expect(() => parseObject(Memcached, { apiVersion: "v1", kind: "Pod", metadata, spec: {} })).toThrow("kind: ");
   });
 });

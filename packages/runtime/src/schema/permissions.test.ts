@@ -16,7 +16,7 @@ describe("allow()", () => {
     expect(allow(Pod, "patch", { subresource: "resize" })).toEqual({ kind: Pod, verbs: ["patch"], subresource: "resize" });
   });
 
-  it("refuses to limit by name what names no object", () => {
+  it("rejects a limit to names for verbs that name no object", () => {
     expect(() => allow(ConfigMap, "get", "create", { names: ["a"] })).toThrow(GrantError);
   });
 
@@ -31,7 +31,7 @@ describe("allow()", () => {
     expect(grants).toHaveLength(2);
   });
 
-  it("does not take one kind for another that merely looks alike", () => {
+  it("does not confuse kinds with the same shape", () => {
     const grants = [allow(ConfigMap, "get")] as const;
     expectTypeOf<Granted<typeof grants, Secret, "get">>().toEqualTypeOf<false>();
     expect(grants).toHaveLength(1);
@@ -48,7 +48,7 @@ describe("inferPermissions()", () => {
     lease: "gordon",
   });
 
-  it("needs no more words than the controller already said", () => {
+  it("infers permissions from the definition of the controller", () => {
     expect(rulesFor(grants)).toEqual([
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
       { apiGroups: [""], resources: ["nodes"], verbs: ["list", "watch"] },
@@ -85,13 +85,13 @@ describe("inferPermissions()", () => {
     });
   });
 
-  it("keeps away from the status of what it never reports on", () => {
+  it("does not include the status with writesStatus: false", () => {
     const silent = inferPermissions({ for: Gordon, writesStatus: false });
     expectTypeOf<Granted<typeof silent, GordonObject, "patch", "status">>().toEqualTypeOf<false>();
     expect(rulesFor(silent)).toEqual([{ apiGroups: ["operator.prgcont.cz"], resources: ["gordons"], verbs: ["list", "watch"] }]);
   });
 
-  it("keeps away from finalizers where nothing is owned", () => {
+  it("does not include finalizers if nothing is owned", () => {
     const childless = inferPermissions({ for: Gordon });
     expectTypeOf<Granted<typeof childless, GordonObject, "update", "finalizers">>().toEqualTypeOf<false>();
     expectTypeOf<Granted<typeof grants, GordonObject, "update", "finalizers">>().toEqualTypeOf<true>();

@@ -15,11 +15,11 @@ describe("rulesFor()", () => {
     ]);
   });
 
-  it("never joins what would grant a combination nobody asked for", () => {
+  it("never joins rules if that would grant an undeclared combination", () => {
     expect(rulesFor([allow(Pod, "get"), allow(Service, "delete")])).toHaveLength(2);
   });
 
-  it("spells a subresource with a slash", () => {
+  it("writes a subresource with a slash", () => {
     expect(rulesFor([allow(Pod, "patch", { subresource: "resize" })])[0]?.resources).toEqual(["pods/resize"]);
   });
 

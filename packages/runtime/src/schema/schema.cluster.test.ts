@@ -52,7 +52,7 @@ describe("the API server, in dry run", () => {
   afterAll(() => place?.[Symbol.asyncDispose]());
 
   it.each(sampleOperators.map((resource) => [resource.kind, resource] as const))(
-    "takes the definition of %s",
+    "accepts the definition of %s",
     async (_, resource) => {
       // Not stored: the operators' own tests install theirs under these names.
       const taken = await place.client.create(CustomResourceDefinition, crdOf(resource), {
@@ -153,7 +153,7 @@ describe("the API server", () => {
     expect(conditions).not.toHaveProperty("NonStructuralSchema");
   });
 
-  it("fills in the defaults that withDefaults fills in", async () => {
+  it("sets the same defaults as withDefaults", async () => {
     await using place = await wideCluster();
     const metadata = { name: "a", namespace: place.cluster.defaultNamespace };
     const spec: Spec = { numbers: {}, strings: {}, collections: { keyed: [{ name: "x" }] } };
@@ -206,7 +206,7 @@ describe("the API server", () => {
 });
 
 describe("the requests of kubectl", () => {
-  it("has the columns, scales and selects", async () => {
+  it("print the columns, scale and select by field", async () => {
     await using place = await wideCluster();
     const { client, cluster } = place;
     const ref = { namespace: cluster.defaultNamespace, name: "a" };

@@ -38,7 +38,7 @@ describe("a conversion", () => {
     });
   });
 
-  it.each(["constructor", "__proto__", "toString"])("rejects the version %s, which is none", (version) => {
+  it.each(["constructor", "__proto__", "toString"])("rejects %s, which is not a version", (version) => {
     for (const answer of [ask("v1", gordon(version, {})), ask(version, gordon("v1", {}))])
       expect(answer.result).toMatchObject({ status: "Failure", message: expect.stringContaining("expected a way to convert") });
   });

@@ -131,7 +131,7 @@ describe("a fault of Prometheus", () => {
     await expect(ask("memory")).rejects.toMatchObject({ outcome });
   });
 
-  it("slow: delays the response, or until the client gives up", async () => {
+  it("slow: delays the response, at most until the client disconnects", async () => {
     const { clock, prometheus } = await world({ onRequest: () => ({ kind: "slow", ms: 30_000 }) });
     const patience = new AbortController();
     const question = { method: "GET", path: "/-/ready" } as const;

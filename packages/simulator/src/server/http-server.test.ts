@@ -18,7 +18,7 @@ describe("the HTTP API server", () => {
     { name: "a request target that is not a path", options: { path: "*", method: "OPTIONS" }, status: 400 },
     { name: "a path with invalid percent-encoding", options: { path: "/api/v1/namespaces/%zz" }, status: 400 },
     { name: "a query parameter named __proto__", options: { path: "/api/v1/pods?__proto__=1&constructor=2" }, status: 200 },
-  ])("answers $name with $status and goes on", async ({ options, status }) => {
+  ])("answers $name with $status and continues to serve", async ({ options, status }) => {
     await using simulator = await startSimulator({ environment: systemEnvironment(), http: true });
     expect((await ask(simulator, options)).status).toBe(status);
     expect((await ask(simulator, { path: "/version" })).status).toBe(200);

@@ -27,7 +27,7 @@ function asGoWritesIt(object: Draft | JsonObject): JsonObject {
 
 describe("a protobuf request body", () => {
   it.each(answers.map(({ json, protobuf }) => [json.kind, json, protobuf] as const))(
-    "%s is what it is in JSON",
+    "%s has the same value as in JSON",
     (_kind, json, protobuf) => {
       const object = objectInProtobuf(Buffer.from(protobuf, "base64"));
       expect(asGoWritesIt(object ?? {})).toEqual(asGoWritesIt(json));

@@ -147,7 +147,7 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("runs again if its certificate is not usable", async () => {
+  it("runs again if its credential is not usable", async () => {
     await using folder = await temporaryFolder();
     const printed = join(folder.path, "printed");
     const print = (status: object) => writeFile(printed, JSON.stringify({ apiVersion, kind: "ExecCredential", status }));
