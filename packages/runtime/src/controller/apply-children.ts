@@ -248,12 +248,13 @@ function isOrphanOfSameName(scope: ReconcileScope, owner: Owner, actual: Owner):
 
 /** @throws UnstableChildError if the child was written too often */
 function checkRate(scope: ReconcileScope, owner: Owner, { kind, object }: CompleteChild, actual: Owner): void {
-  const waitMs = scope.deps.appliedChildren.rates.take(actual.metadata.uid, scope.clock.monotonic());
+  const name = `${kind.kind} ${keyOf(actual.metadata)}`;
+  const waitMs = scope.deps.appliedChildren.rates.take(`${kind.group} ${name}`, scope.clock.monotonic());
   if (waitMs === 0) return;
   const hash = hashAnnotation(scope.kind);
   const isOurChange = actual.metadata.annotations?.[hash] !== object.metadata.annotations?.[hash];
   const paths = changedPaths(object, actual).filter((path) => !path.includes("applied-hash"));
-  const error = new UnstableChildError(`${kind.kind} ${keyOf(actual.metadata)}`, { isOurChange, paths, waitMs });
+  const error = new UnstableChildError(name, { isOurChange, paths, waitMs });
   scope.event(owner, { type: "Warning", reason: "UnstableChild", message: error.message });
   throw error;
 }

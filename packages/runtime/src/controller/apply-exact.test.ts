@@ -55,10 +55,19 @@ const cases = [
     removed: [],
   },
   {
-    name: "what we own by an update is foreign: an apply would not remove it",
-    found: live({ data: { old: "1" } }, by("us", { "f:data": { "f:old": {} } })),
-    declared: { data: {} },
-    removed: [{ op: "remove", path: "/data/old" }],
+    name: "a list element that we own by an update is removed: an apply would not do that; a default in another one stays",
+    found: live(
+      { spec: { ports: [port(80), port(81, "old")] } },
+      by("us", { "f:spec": { "f:ports": { [portKey(80)]: { "f:protocol": {} }, [portKey(81)]: {} } } }),
+    ),
+    declared: declaredPorts,
+    removed: [{ op: "replace", path: "/spec/ports", value: [port(80)] }],
+  },
+  {
+    name: "a default that we own by an update stays",
+    found: live({ spec: { ports: [port(80)] } }, by("us", { "f:spec": { "f:ports": { [portKey(80)]: { "f:protocol": {} } } } })),
+    declared: declaredPorts,
+    removed: [],
   },
   {
     name: "what we own by an apply is not",

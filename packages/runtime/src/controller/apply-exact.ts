@@ -9,6 +9,7 @@
 //     top-level fields            that we do not declare: `binaryData` beside our `data`
 //     subresources                `spec.replicas`, set through /scale by an autoscaler or by kubectl scale
 //     the control plane           `spec.volumeName` of a claim
+//     our own removals            write lists whole, and so own the defaults in them
 //
 // Caches hold no managedFields. So an object is read live when it differs from what is declared, and the result is remembered
 // (settled.ts): an unchanged child costs nothing.
@@ -86,38 +87,47 @@ const controlPlane = new Set([
 /** The operations that remove what is foreign. */
 export function foreignFields(live: Found, declared: Fields, manager: string): readonly JsonPatchOperation[] {
   const entries = (live.metadata.managedFields ?? []) as readonly ManagedFields[];
-  const foreign = entries.filter(
-    (entry) =>
-      !(entry.manager === manager && entry.operation === "Apply") && !entry.subresource && !controlPlane.has(entry.manager ?? ""),
-  );
   const operations = new Map<string, JsonPatchOperation>();
-  for (const { fieldsV1 = {} } of foreign)
+  for (const entry of entries.filter((each) => isForeign(each, manager)))
     for (const key of Object.keys(declared)) {
-      const fields = fieldsV1[`f:${key}`];
-      const value = partsOf(declared, live)[key];
-      if (isRecord(fields))
-        for (const operation of removals(fields, value, declared[key], `/${key}`)) operations.set(operation.path, operation);
+      const fields = entry.fieldsV1?.[`f:${key}`];
+      const part = { fields, live: partsOf(declared, live)[key], declared: declared[key], path: `/${key}` };
+      for (const operation of removals(part, entry.manager === manager)) operations.set(operation.path, operation);
     }
   return [...operations.values()];
 }
 
-/** What to remove from a value, given the fields of it that another manager owns. */
-function* removals(fields: Fields, live: unknown, declared: unknown, path: string): Generator<JsonPatchOperation> {
+function isForeign({ manager = "", operation, subresource }: ManagedFields, ours: string): boolean {
+  return !subresource && !controlPlane.has(manager) && !(manager === ours && operation === "Apply");
+}
+
+/** A value, what is declared of it, and the fields of it that another manager owns. */
+interface Part {
+  readonly fields: unknown;
+  readonly live: unknown;
+  readonly declared: unknown;
+  readonly path: string;
+}
+
+/** What to remove from a value. @param elementsOnly whether only elements of lists count */
+function* removals({ fields, live, declared, path }: Part, elementsOnly: boolean): Generator<JsonPatchOperation> {
+  if (!isRecord(fields)) return;
   if (Array.isArray(live) && Array.isArray(declared)) {
     const foreign = Object.keys(fields).some((key) => key !== "." && isForeignElement(key, declared));
     if (foreign) return yield { op: "replace", path, value: declared.map((item) => overlaid(item, live)) };
     for (const [key, inner] of Object.entries(fields)) {
       const at = live.findIndex((item) => isElement(key, item));
       const ours = declared.find((item) => isElement(key, item));
-      if (at !== -1 && isRecord(inner)) yield* removals(inner, live[at], ours, `${path}/${at}`);
+      if (at !== -1) yield* removals({ fields: inner, live: live[at], declared: ours, path: `${path}/${at}` }, elementsOnly);
     }
   } else if (isRecord(live) && isRecord(declared)) {
     for (const [key, inner] of Object.entries(fields)) {
       const name = key.slice(2);
       if (!key.startsWith("f:") || !(name in live)) continue;
       const at = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      if (declared[name] === undefined) yield { op: "remove", path: at };
-      else if (isRecord(inner)) yield* removals(inner, live[name], declared[name], at);
+      const next = { fields: inner, live: live[name], declared: declared[name], path: at };
+      if (declared[name] !== undefined) yield* removals(next, elementsOnly);
+      else if (!elementsOnly) yield { op: "remove", path: at };
     }
   }
 }

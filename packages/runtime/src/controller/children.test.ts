@@ -441,6 +441,18 @@ describe("applyChildren", () => {
     expect(at.world.writes.length).toBe(10);
   });
 
+  it("E1: slows down the replacement of a child with another immutable field on every reconcile", async () => {
+    let count = 0;
+    await using at = await atWork(() => fixed({ replace: "background" }, () => `${count++}`));
+    at.world.spoil = (write) =>
+      write.startsWith("apply") && at.api.get(Secret, ref("s")) !== undefined ? invalid("field is immutable") : undefined;
+    at.api.put(ConfigMap, config("a"));
+    await at.start();
+    await at.clock.advance(1_000);
+    expect(at.world.writes.filter((write) => write.startsWith("delete")).length).toBe(20);
+    expect(at.events.at(-1)).toMatchObject({ reason: "UnstableChild" });
+  });
+
   it("W4: waits for the garbage collection of children of a deleted owner with the same name", async () => {
     await using at = await atWork(() => colors(() => ["red"]));
     at.api.put(ConfigMap, config("a"));

@@ -16,7 +16,7 @@
 //     reconcile.ts         calls the function with a context (context.ts) and a time limit
 //     outcome.ts           decides what follows: nothing, a requeue or a back-off
 //
-// Behind the context: children.ts, status.ts, finalizer.ts, tracked-client.ts. explain.ts records what happened.
+// Behind the context: children.ts and apply-children.ts, status.ts, finalizer.ts, tracked-client.ts. explain.ts records what happened.
 import type { Change } from "../cache/store.ts";
 import type { BackoffOptions } from "../concurrency/backoff.ts";
 import type { Environment, Logger } from "../concurrency/environment.ts";

@@ -49,7 +49,8 @@ export class AppliedChildren {
 
   /** The object is gone. */
   forget(uid: string): void {
-    for (const memory of [this.#results, this.exact, this.rates]) memory.forget(uid);
+    this.#results.forget(uid);
+    this.exact.forget(uid);
   }
 }
 
@@ -65,20 +66,28 @@ export function changedPaths(wanted: unknown, actual: unknown): readonly string[
  *     writes at once    20, then one every 10 s
  */
 export class WriteRates {
-  readonly #written = new Map<string, { tokens: number; asOfMs: number }>();
+  /** By name, not by UID: a child that is replaced again and again has another UID each time. */
+  readonly #written = new Map<string, { readonly tokens: number; readonly asOfMs: number }>();
+  /** The size at which children that were not written for a while are removed from the map. */
+  #sweepAt = 64;
 
   /** Takes a write. Returns 0, or the milliseconds until the next one is allowed. */
-  take(uid: string, nowMs: number): number {
-    const last = this.#written.get(uid) ?? { tokens: burst, asOfMs: nowMs };
-    const tokens = Math.min(burst, last.tokens + (nowMs - last.asOfMs) / refillMs);
+  take(child: string, nowMs: number): number {
+    const tokens = this.#tokensOf(child, nowMs);
     const waitMs = tokens >= 1 ? 0 : Math.ceil((1 - tokens) * refillMs);
-    this.#written.set(uid, { tokens: waitMs === 0 ? tokens - 1 : tokens, asOfMs: nowMs });
+    this.#written.set(child, { tokens: waitMs === 0 ? tokens - 1 : tokens, asOfMs: nowMs });
+    if (this.#written.size > this.#sweepAt) this.#sweep(nowMs);
     return waitMs;
   }
 
-  /** The object is gone. */
-  forget(uid: string): void {
-    this.#written.delete(uid);
+  #tokensOf(child: string, nowMs: number): number {
+    const last = this.#written.get(child);
+    return last === undefined ? burst : Math.min(burst, last.tokens + (nowMs - last.asOfMs) / refillMs);
+  }
+
+  #sweep(nowMs: number): void {
+    for (const child of this.#written.keys()) if (this.#tokensOf(child, nowMs) >= burst) this.#written.delete(child);
+    this.#sweepAt = Math.max(64, 2 * this.#written.size);
   }
 }
 
