@@ -19,6 +19,7 @@ const steps: readonly Step[] = [
   },
   { question: "types", command: "tsc", args: ["--noEmit"] },
   { question: "imports", command: "node", args: ["tools/check-imports.ts"] },
+  { question: "licenses", command: "node", args: ["tools/supply-chain.ts", "licenses"] },
   { question: "dead code", command: "knip", args: ["--no-progress", "--no-config-hints"] },
 ];
 

@@ -5,6 +5,7 @@ import { type FuzzReport, fuzz, type Target } from "./fuzz/engine.ts";
 const targets: Readonly<Record<string, () => Promise<Target>>> = {
   // Imported on demand, so that usage errors are reported quickly.
   http: async () => (await import("./fuzz/http-target.ts")).httpTarget(),
+  parsers: async () => (await import("./fuzz/parser-target.ts")).parserTarget(),
 };
 
 const usage = `Usage: npm run fuzz -- [TARGET…] [--inputs N] [--seed S] [--first N]
@@ -14,6 +15,7 @@ or no longer answers. The exit code is 1 if something was found, 2 for a wrong c
 
 Targets: ${Object.keys(targets).join(", ")}
   http      every HTTP server of the repository: method, path, headers, bodies, half requests
+  parsers   everything that parses: kubeconfigs, lists, watches, quantities, selectors, flags, answers of Prometheus, stored records
 
   --inputs N   inputs per target (default 10000)
   --seed S     a seed whose inputs to repeat (default: random, printed)

@@ -5,11 +5,20 @@ import { describe, expect, it } from "vitest";
 import { top } from "../process.ts";
 import { Finding, fuzz, type Target } from "./engine.ts";
 import { httpTarget } from "./http-target.ts";
+import { parserTarget } from "./parser-target.ts";
 
 describe("S5: every HTTP server", () => {
   const seeds = [1, Math.floor(Math.random() * 2 ** 32)];
   it.each(seeds)("survives 1000 random requests (npm run fuzz -- http --inputs 1000 --seed %i)", async (seed) => {
     await using target = await httpTarget();
+    expect((await fuzz(target, { seed, inputs: 1_000 })).findings).toEqual([]);
+  });
+});
+
+describe("S3: every parser", () => {
+  const seeds = [1, Math.floor(Math.random() * 2 ** 32)];
+  it.each(seeds)("survives 1000 random texts (npm run fuzz -- parsers --inputs 1000 --seed %i)", async (seed) => {
+    await using target = await parserTarget();
     expect((await fuzz(target, { seed, inputs: 1_000 })).findings).toEqual([]);
   });
 });

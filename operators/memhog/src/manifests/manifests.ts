@@ -95,24 +95,29 @@ const prometheusRule: KubernetesObject & { readonly spec: object } = {
   spec: { groups: alertGroups },
 };
 
+const namespaceOf = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
+
 /**
  * Ingress: scrapes. The kubelet's probes come from the node and are always allowed. Egress: DNS, Prometheus, and the API server,
- * whose Service listens on 443 and whose endpoints often listen on 6443. The addresses are unknown here, so only ports are limited.
+ * whose Service listens on 443 and whose endpoints often listen on 6443. The API server runs outside of the pod network, so no selector
+ * can name it and only its ports are limited; add an ipBlock with its address. Prometheus is expected in the namespace "monitoring".
  */
 const networkPolicy: KubernetesObject & { readonly spec: object } = {
   ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata },
   spec: {
     podSelector: { matchLabels },
     policyTypes: ["Ingress", "Egress"],
-    ingress: [{ ports: [{ protocol: "TCP", port: "metrics" }] }],
+    ingress: [{ from: [namespaceOf("monitoring")], ports: [{ protocol: "TCP", port: "metrics" }] }],
     egress: [
       {
+        to: [namespaceOf("kube-system")],
         ports: [
           { protocol: "UDP", port: 53 },
           { protocol: "TCP", port: 53 },
         ],
       },
-      { ports: [443, 6443, 9090].map((port) => ({ protocol: "TCP", port })) },
+      { to: [namespaceOf("monitoring")], ports: [{ protocol: "TCP", port: 9090 }] },
+      { ports: [443, 6443].map((port) => ({ protocol: "TCP", port })) },
     ],
   },
 };

@@ -5,7 +5,7 @@
 // places, hence the field `wide`: only 64-bit quantities keep their original text, and arbitrary precision rounds
 // negative fractions differently.
 
-import { oneLine } from "./untrusted-text.ts";
+import { printable } from "./untrusted-text.ts";
 
 /** The text is not a quantity. The message ends with the API server's error text. */
 export class QuantityError extends Error {
@@ -13,7 +13,7 @@ export class QuantityError extends Error {
   override readonly name = "QuantityError";
 
   constructor(text: string, why: string) {
-    super(`expected a quantity such as 500m or 1.5Gi, found '${oneLine(text, 100)}': ${why}`);
+    super(`expected a quantity such as 500m or 1.5Gi, found '${printable(text.slice(0, 100))}': ${why}`);
   }
 }
 

@@ -6,6 +6,7 @@
 import { ownValue } from "./diff.ts";
 import type { LabelSelector } from "./kinds/kind.ts";
 import { isLabelValue, isQualifiedName } from "./names.ts";
+import { oneLine } from "./untrusted-text.ts";
 
 export interface Requirement {
   readonly key: string;
@@ -224,4 +225,8 @@ class Reader {
 export class SelectorError extends Error {
   readonly code = "SELECTOR_INVALID";
   override readonly name = "SelectorError";
+
+  constructor(message: string) {
+    super(oneLine(message, 400));
+  }
 }

@@ -2,6 +2,8 @@
 // `requeueAfter(minutes(1), "why")`. In flags and specs, durations use Go's format, "1h30m" or "300ms", as elsewhere in
 // Kubernetes.
 
+import { printable } from "./untrusted-text.ts";
+
 /** A duration, always in milliseconds. */
 export type Milliseconds = number;
 
@@ -26,7 +28,9 @@ export class DurationError extends Error {
   override readonly name = "DurationError";
 
   constructor(text: string, why: string) {
-    super(`expected a duration such as 1h30m or 300ms, found '${text}': ${why}`);
+    super(
+      `expected a duration such as 1h30m or 300ms, found '${printable(text.slice(0, 100))}': ${printable(why.slice(0, 200))}`,
+    );
   }
 }
 
