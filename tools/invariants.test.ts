@@ -11,7 +11,7 @@ const defined = new Set(rows.map(({ code }) => code));
 
 describe("docs/invariants.md", () => {
   it.each(rows)("$code is tested in $file", ({ code, file }) => {
-    const titles = read(file).match(/^.*(\b(it|describe)\b|name:|\]\)\().*$/gm) ?? [];
+    const titles = read(file).match(/^.*(\b(it|describe)\b|name:|\]\)\().*$|^\s*"[A-Z]\d: .*$/gm) ?? [];
     expect(titles.some((title) => new RegExp(`\\b${code}\\b`).test(title))).toBe(true);
   });
 
