@@ -82,7 +82,7 @@ const changes: readonly Change[] = [
   { container: "main", from: { limit: mib(384), request: mib(256) }, to: { limit: mib(768), request: mib(512) } },
   { container: "proxy", from: { limit: mib(64), request: undefined }, to: { limit: mib(128), request: undefined } },
 ];
-const copy = copyOf(original, { name: "hungry-autoscaled", changes });
+const copy = copyOf(original, { name: "hungry-autoscaled", app: "hungry", changes });
 
 describe("the copy of a bare pod", () => {
   it("has more memory, in containers and in sidecars, and everything else that was written", () => {
@@ -115,19 +115,19 @@ describe("the copy of a bare pod", () => {
 
   it("of a copy is still of the first original's app", () => {
     const stored = anObject(Pod, { ...copy, metadata: { ...copy.metadata, uid: "second" } } as never);
-    const { labels, annotations } = copyOf(stored, { name: "hungry-autoscaled-2", changes }).metadata ?? {};
+    const { labels, annotations } = copyOf(stored, { name: "hungry-autoscaled-2", app: "hungry", changes }).metadata ?? {};
     expect(annotations?.[appAnnotation]).toBe("hungry");
     expect(labels?.[copyOfLabel]).toBe("second");
   });
 
   it("never has less than its original, whatever was decided a while ago", () => {
     const less = changes.map((change) => ({ ...change, to: { limit: mib(1), request: mib(1) } }));
-    expect(copyOf(original, { name: "x", changes: less }).spec.containers[0]?.resources).toEqual(main.resources);
+    expect(copyOf(original, { name: "x", app: "hungry", changes: less }).spec.containers[0]?.resources).toEqual(main.resources);
   });
 
   it("keeps a volume that only looks like the injected one", () => {
     const lookalike = { name: "kube-api-access-mine", configMap: { name: "mine" } };
     const own = anObject(Pod, { spec: { ...original.spec, volumes: [lookalike] } } as never);
-    expect(copyOf(own, { name: "x", changes }).spec.volumes).toEqual([lookalike]);
+    expect(copyOf(own, { name: "x", app: "hungry", changes }).spec.volumes).toEqual([lookalike]);
   });
 });

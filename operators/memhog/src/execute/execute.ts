@@ -69,7 +69,7 @@ function runCommand(client: Server, app: AppName, command: Command): Promise<End
     case "resize":
       return resize(client, namespace, command);
     case "createCopy":
-      return createCopy(client, namespace, command);
+      return createCopy(client, app, command);
     case "deletePod":
       return deletePod(client, namespace, command);
     case "patchTemplate":

@@ -9,6 +9,7 @@ import { evict, InternalError } from "@memhog/runtime/client";
 import type { Container, ResourceList, Volume } from "@memhog/runtime/kinds";
 import { isSubset } from "@memhog/runtime/objects";
 import { appAnnotation, copyOfLabel } from "../api/names.ts";
+import type { AppName } from "../model/observed-app.ts";
 import type { Change, Command, ShrinkPlan } from "../model/plan.ts";
 import { alreadySo, changed, done, type Ending, harmless, isEnding, livePod, type Server } from "./outcome.ts";
 import { grown, growth, type Part, setTo, takenBack } from "./resources.ts";
@@ -62,7 +63,11 @@ export async function shrinkPod(server: Server, namespace: string, { shrink, res
 
 type CreateCopy = Extract<Command, { readonly do: "createCopy" }>;
 
-export async function createCopy(server: Server, namespace: string, { intent, copy }: CreateCopy): Promise<Ending> {
+export async function createCopy(
+  server: Server,
+  { namespace, name: app }: AppName,
+  { intent, copy }: CreateCopy,
+): Promise<Ending> {
   const original = await livePod(server, { namespace, name: intent.pod.name }, intent.pod.uid);
   if (isEnding(original)) return original;
   const ref = { namespace, name: copy };
@@ -78,7 +83,7 @@ export async function createCopy(server: Server, namespace: string, { intent, co
   const before = await server.find(Pod, ref);
   if (before !== undefined) return existing(before);
   try {
-    const made = await server.create(Pod, copyOf(original, { name: copy, changes: intent.changes }));
+    const made = await server.create(Pod, copyOf(original, { name: copy, app, changes: intent.changes }));
     return { ...done(`pod ${copy} created`), copyUid: made.metadata.uid };
   } catch (error) {
     const there = error instanceof AlreadyExistsError ? await server.find(Pod, ref) : undefined;
@@ -98,16 +103,18 @@ function isCopyOf({ metadata, spec }: Stored<Pod>, original: Stored<Pod>): boole
 
 interface CopyOptions {
   readonly name: string;
+  /** The app that both belong to. */
+  readonly app: string;
   readonly changes: readonly Change[];
 }
 
 /** The larger copy of a pod. */
-export function copyOf(original: Stored<Pod>, { name, changes }: CopyOptions): Pod {
+export function copyOf(original: Stored<Pod>, { name, app, changes }: CopyOptions): Pod {
   const more = growth(original.spec, changes, ["limits", "requests"]);
   const spec = copyable(original.spec);
   const { initContainers } = spec;
   return {
-    metadata: metadataOf(original, name),
+    metadata: metadataOf(original, name, app),
     spec: {
       ...spec,
       containers: grown(spec.containers, more?.containers),
@@ -149,7 +156,7 @@ function withoutMemory(spec: Spec): Spec {
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-function metadataOf({ metadata }: Stored<Pod>, name: string): NonNullable<Pod["metadata"]> {
+function metadataOf({ metadata }: Stored<Pod>, name: string, app: string): NonNullable<Pod["metadata"]> {
   const { namespace, labels, annotations = {}, ownerReferences = [] } = metadata;
   // It describes a pod of another name, and `kubectl apply` would compare the copy with it.
   const { [lastApplied]: _, ...kept } = annotations;
@@ -158,7 +165,7 @@ function metadataOf({ metadata }: Stored<Pod>, name: string): NonNullable<Pod["m
     name,
     ...(namespace !== undefined && { namespace }),
     labels: { ...labels, [copyOfLabel]: metadata.uid },
-    annotations: { ...kept, [appAnnotation]: annotations[appAnnotation] ?? metadata.name },
+    annotations: { ...kept, [appAnnotation]: app },
     ...(owners.length > 0 && { ownerReferences: owners }),
   };
 }

@@ -2,7 +2,8 @@ import { Job, type Kind, type KubernetesObject, type ObjectRef, type Stored } fr
 import { ReplicaSet } from "@memhog/runtime/kinds";
 import { anObject, aPod } from "@memhog/runtime/testing";
 import { describe, expect, it } from "vitest";
-import { appAnnotation } from "../api/names.ts";
+import { AppMemory } from "../api/app-memory.ts";
+import { appAnnotation, copyOfLabel } from "../api/names.ts";
 import type { AppName } from "../model/observed-app.ts";
 import { appMemoryName, appNamedBy, appOf, appRef, appText, parseApp } from "./app-of.ts";
 
@@ -17,10 +18,22 @@ const canary = anObject(ReplicaSet, {
 const nightly = anObject(Job, { metadata: { name: "report-1", uid: "uid-report-1", ...owned("batch/v1", "CronJob", "report") } });
 const once = anObject(Job, { metadata: { name: "once", uid: "uid-once" } });
 
+const memory = anObject(AppMemory, {
+  metadata: { name: "pod-hungry", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "uid-copy" }] },
+  status: {
+    intents: [
+      { copy: "hungry-autoscaled-2", copyUid: "uid-new-copy", pod: { name: "x", uid: "uid-copy" } },
+      { copy: "hungry-autoscaled-3", pod: { name: "x", uid: "uid-copy" } },
+    ],
+  },
+} as object);
+const copy = (uid: string, name: string) => ({ uid, name, annotations: { [appAnnotation]: "hungry" } });
+
 /** The content of the caches. */
 const owners = {
   get<T extends KubernetesObject>({ kind }: Kind<T>, { namespace, name }: ObjectRef): Stored<T> | undefined {
-    const all: readonly Stored<KubernetesObject>[] = kind === "Job" ? [nightly, once] : [web, alone, canary];
+    const all: readonly Stored<KubernetesObject>[] =
+      kind === "Job" ? [nightly, once] : kind === "AppMemory" ? [memory] : [web, alone, canary];
     return all.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace) as Stored<T> | undefined;
   },
 };
@@ -42,10 +55,23 @@ describe("appOf", () => {
     { name: "a pod of a CronJob", metadata: owned("batch/v1", "Job", "report-1"), app: "CronJob/report" },
     { name: "a pod of a Job", metadata: owned("batch/v1", "Job", "once"), app: "Job/once" },
     { name: "a bare pod", metadata: {}, app: "Pod/hungry" },
+    { name: "a copy that owns the AppMemory of the app", metadata: copy("uid-copy", "any-name"), app: "Pod/hungry" },
+    { name: "a copy whose UID is in an intent", metadata: copy("uid-new-copy", "any-name"), app: "Pod/hungry" },
     {
-      name: "a bigger copy of a bare pod",
-      metadata: { name: "hungry-autoscaled-2", annotations: { [appAnnotation]: "hungry" } },
+      name: "a copy that an intent names, before its UID is stored",
+      metadata: { ...copy("uid", "hungry-autoscaled-3"), labels: { [copyOfLabel]: "uid-copy" } },
       app: "Pod/hungry",
+    },
+    { name: "T2: a pod that claims to be a copy", metadata: copy("uid", "attacker"), app: "Pod/attacker" },
+    {
+      name: "T2: a pod that claims to be a copy, and has the name of the next one",
+      metadata: copy("uid", "hungry-autoscaled-3"),
+      app: "Pod/hungry-autoscaled-3",
+    },
+    {
+      name: "T2: a pod that claims to be a copy of a pod without an AppMemory",
+      metadata: { ...copy("uid", "attacker"), annotations: { [appAnnotation]: "other" } },
+      app: "Pod/attacker",
     },
     {
       name: "a pod of a ReplicaSet with an unknown controller",

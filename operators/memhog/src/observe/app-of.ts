@@ -12,8 +12,9 @@
 import type { KubernetesObject, ObjectRef, Stored } from "@memhog/runtime";
 import type { CacheReader } from "@memhog/runtime/controller";
 import { controllerOf, dnsSubdomain, type OwnerReference } from "@memhog/runtime/objects";
+import { copyOfLabel } from "../api/names.ts";
 import type { AppKind, AppName } from "../model/observed-app.ts";
-import { barePodApp, JobView, ReplicaSetView } from "./kinds.ts";
+import { AppMemoryView, claimedApp, JobView, ReplicaSetView } from "./kinds.ts";
 
 /** Owners between a pod and its app. */
 type Owners = Pick<CacheReader, "get">;
@@ -31,7 +32,7 @@ const appKinds: Readonly<Record<string, AppKind>> = {
 export function appOf(pod: Stored<KubernetesObject>, owners: Owners): AppName | undefined {
   const { namespace = "" } = pod.metadata;
   const owner = controllerOf(pod);
-  if (owner === undefined) return { kind: "Pod", namespace, name: barePodApp(pod) };
+  if (owner === undefined) return { kind: "Pod", namespace, name: barePodApp(pod, owners) };
   const kind = kindOf(owner);
   if (kind === "ReplicaSet" || kind === "Job") {
     const ref = { namespace, name: owner.name };
@@ -39,6 +40,26 @@ export function appOf(pod: Stored<KubernetesObject>, owners: Owners): AppName | 
     return found?.metadata.uid === owner.uid ? appOfOwner(found, kind) : undefined;
   }
   return appNamed(namespace, owner, kind);
+}
+
+/**
+ * The app name of a bare pod: its own name, or that of the pod it is a copy of. Anybody can write the annotation that claims this, so it
+ * is believed only if memhog recorded the copy: as an owner of the AppMemory, or in an intent (T2). Between the creation of a copy and
+ * the write of its UID, an intent that names it and its original is enough.
+ */
+export function barePodApp(pod: Stored<KubernetesObject>, owners: Owners): string {
+  const { namespace = "", name, uid, labels } = pod.metadata;
+  const claimed = claimedApp(pod);
+  if (claimed === name) return name;
+  const memory = owners.get(AppMemoryView, appRef({ kind: "Pod", namespace, name: claimed }));
+  const isRecorded =
+    memory?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
+    (memory?.status?.intents ?? []).some(
+      (intent) =>
+        intent.copyUid === uid ||
+        (intent.copyUid === undefined && intent.copy === name && intent.pod.uid === labels?.[copyOfLabel]),
+    );
+  return isRecorded ? claimed : name;
 }
 
 /** The app that a ReplicaSet or Job is or belongs to. */

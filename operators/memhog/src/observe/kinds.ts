@@ -83,13 +83,13 @@ export function controllerKey(
   return `${namespace}/${kind}${group}/${name}`;
 }
 
-/** The app name of a bare pod: its own name, or the name of the pod it is a copy of. */
-export function barePodApp({ metadata }: Stored<KubernetesObject>): string {
+/** The app that a bare pod claims to belong to: itself, or the pod it is a copy of. Anybody can claim that (`barePodApp`). */
+export function claimedApp({ metadata }: Stored<KubernetesObject>): string {
   return metadata.annotations?.[appAnnotation] ?? metadata.name;
 }
 
 const controllerOfPod = (pod: Stored<KubernetesObject>): string => {
-  const owner = controllerOf(pod) ?? { apiVersion: "v1", kind: "Pod", name: barePodApp(pod) };
+  const owner = controllerOf(pod) ?? { apiVersion: "v1", kind: "Pod", name: claimedApp(pod) };
   return controllerKey(pod.metadata.namespace ?? "", owner);
 };
 const controllerOfOwner = (object: Stored<KubernetesObject>): string | undefined => {

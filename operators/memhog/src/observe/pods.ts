@@ -2,13 +2,16 @@
 import type { Stored } from "@memhog/runtime";
 import type { Clock } from "@memhog/runtime/concurrency";
 import type { CacheReader } from "@memhog/runtime/controller";
+import { controllerOf } from "@memhog/runtime/objects";
 import { type Bytes, bytes } from "../model/bytes.ts";
 import type { AppName, Metric, ObservedContainer, ObservedNode, ObservedPod } from "../model/observed-app.ts";
+import { barePodApp } from "./app-of.ts";
 import {
   controllerKey,
   jobsByController,
   type Kept,
   NodeView,
+  PodView,
   podsByController,
   podsByNode,
   replicaSetsByController,
@@ -32,9 +35,17 @@ const owners = {
 
 /** Sorted by name, so that the result is deterministic. */
 export function podsOf(app: AppName, cached: Cached): readonly KeptPod[] {
-  return [...controllersOf(app, cached)]
-    .flatMap((key) => cached.lookup(podsByController, key))
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const found = controllersOf(app, cached).flatMap((key) => cached.lookup(podsByController, key));
+  return (app.kind === "Pod" ? barePods(app, found, cached) : [...found]).sort((a, b) =>
+    a.metadata.name < b.metadata.name ? -1 : 1,
+  );
+}
+
+/** Without those that only claim to belong to the app. The pod of that name may claim to belong to another one. */
+function barePods({ namespace, name }: AppName, claiming: readonly KeptPod[], cached: Cached): KeptPod[] {
+  const itself = cached.get(PodView, { namespace, name });
+  const all = itself === undefined || claiming.includes(itself) ? claiming : [...claiming, itself];
+  return all.filter((pod) => controllerOf(pod) === undefined && barePodApp(pod, cached) === name);
 }
 
 /** The controllers of the pods of an app: the app itself, or its ReplicaSets and Jobs. */

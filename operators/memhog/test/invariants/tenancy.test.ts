@@ -240,6 +240,23 @@ describe("T2: only copies that memhog created are accepted", () => {
   });
 });
 
+it("T2: a pod that claims to belong to the app of another pod does not join it, and cannot make its AppMonitor ambiguous", async () => {
+  await using w = await world();
+  const selecting = (app: string) => ({ selector: { matchLabels: { app } } });
+  await w.monitor(selecting("hungry"), { namespace: "default", name: "victim" });
+  await w.monitor(selecting("attacker"), { namespace: "default", name: "attacker" });
+  await w.pod("attacker", { memory: "10Mi", annotations: { [appAnnotation]: "hungry" } });
+  await w.pod("hungry");
+  w.start();
+  await w.pass(minutes(1));
+  expect((await w.pods()).map((pod) => [pod.metadata.name, sizeOf(pod)])).toEqual([
+    ["attacker", "256Mi/384Mi"],
+    ["hungry", "512Mi/768Mi"],
+  ]);
+  expect((await w.memory("pod-hungry"))?.metadata.ownerReferences).toHaveLength(1);
+  expect((await w.memory("pod-attacker"))?.status).toMatchObject({ reason: "BelowThreshold" });
+});
+
 describe("S4: secrets of pods and Prometheus responses", () => {
   const canary = "canary-3f9a51c7";
 
