@@ -62,7 +62,7 @@ export async function reconcile(ref: ObjectRef, ctx: ReconcileContext, deps: Rec
   // An API server in trouble gets fewer calls, not more (A2).
   const isUnclear = outcomes.some(({ error }) => error !== undefined);
   const shrunk = isUnclear ? undefined : await executeShrink(ctx, seen.app, plan, { halted });
-  for (const { ended, command } of outcomes) if (ended === "done") deps.raises.note(command.intent.pod.uid);
+  for (const { outcome, command } of outcomes) if (outcome === "done") deps.raises.note(command.intent.pod.uid);
   const pass = { seen, plan, outcomes, ...(shrunk && { shrunk }), reasonBefore: stored?.status?.reason };
   await persistEndings(ref, ctx, pass, memory);
   deps.report(pass, ctx);

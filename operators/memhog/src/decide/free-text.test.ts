@@ -139,7 +139,7 @@ async function afterAnswer(seen: ObservedApp, error: ApiError): Promise<readonly
   const plan = decide(seen);
   const outcomes = await execute({ client: refusing(seen, error) }, seen.app, plan);
   const record = withEndings(plan.record, outcomes);
-  return [outcomes.map(({ command, ended, cause }) => ({ do: command.do, ended, cause })), decide({ ...seen, record })];
+  return [outcomes.map(({ command, outcome, cause }) => ({ do: command.do, outcome, cause })), decide({ ...seen, record })];
 }
 
 /** A server that has the objects of this world, and answers every write like this. */

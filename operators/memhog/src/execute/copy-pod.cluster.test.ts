@@ -39,7 +39,7 @@ describe("redeploying a bare pod", () => {
         ],
       },
     });
-    expect(await at.act(createOf(pod))).toMatchObject({ ended: "done" });
+    expect(await at.act(createOf(pod))).toMatchObject({ outcome: "done" });
     const made = await client.get(Pod, { namespace, name: copy });
     expect(resourcesIn(made.spec)).toMatchObject({ main: memory("512Mi", "768Mi"), side: {} });
     expect(made.metadata.labels).toEqual({ app: "hungry", [copyOfLabel]: pod.metadata.uid });
@@ -65,7 +65,7 @@ describe("redeploying a bare pod", () => {
     const before = await at.act(createOf(pod));
     const made = await at.get(copy);
     const again = await at.act(createOf(pod));
-    expect([before, again]).toMatchObject([made, made].map((one) => ({ ended: "done", copyUid: one?.metadata.uid })));
+    expect([before, again]).toMatchObject([made, made].map((one) => ({ outcome: "done", copyUid: one?.metadata.uid })));
     expect((await at.get(copy))?.metadata.uid).toBe(made?.metadata.uid);
     expect((await at.client.list(Pod, { namespace: at.namespace })).items).toHaveLength(2);
   });
@@ -80,8 +80,8 @@ describe("redeploying a bare pod", () => {
         throw new TransportError("the connection was reset", { outcome: "unknown" });
       },
     };
-    expect(await at.act(createOf(pod), { as: lost })).toMatchObject({ ended: "unknown", error: expect.any(TransportError) });
-    expect(await at.act(createOf(pod))).toMatchObject({ ended: "done" });
+    expect(await at.act(createOf(pod), { as: lost })).toMatchObject({ outcome: "unknown", error: expect.any(TransportError) });
+    expect(await at.act(createOf(pod))).toMatchObject({ outcome: "done" });
     expect((await at.client.list(Pod, { namespace: at.namespace })).items).toHaveLength(2);
   });
 
@@ -91,15 +91,15 @@ describe("redeploying a bare pod", () => {
     await at.act(createOf(pod));
     const create = () => Promise.reject(new Error("expected no write"));
     const again = await at.act(createOf(pod), { as: { ...at.client, create } });
-    expect(again).toMatchObject({ ended: "done", copyUid: (await at.get(copy))?.metadata.uid });
+    expect(again).toMatchObject({ outcome: "done", copyUid: (await at.get(copy))?.metadata.uid });
   });
 
   it("rejects a name that another pod has, and leaves that pod alone", async () => {
     await using at = await stage();
     const stranger = await at.make(copy);
     expect(await at.act(createOf(await at.make("hungry")))).toMatchObject({
-      ended: "refused",
-      detail: expect.stringContaining(copy),
+      outcome: "refused",
+      message: expect.stringContaining(copy),
     });
     expect((await at.get(copy))?.metadata.uid).toBe(stranger.metadata.uid);
   });
@@ -112,10 +112,10 @@ describe("redeploying a bare pod", () => {
     const annotations = { "app-monitor.kubedemo.com/monitor": "true" };
     await at.make(copy, { metadata: { labels, annotations }, spec: { containers } });
     await at.say(copy, ready);
-    expect(await at.act(createOf(pod))).toMatchObject({ ended: "refused", cause: "NameTaken" });
+    expect(await at.act(createOf(pod))).toMatchObject({ outcome: "refused", cause: "NameTaken" });
     expect(await at.act(deleteOf(pod, pod, "Replaced", "the UID of our copy"))).toMatchObject({
-      ended: "changed",
-      detail: expect.stringContaining("not there"),
+      outcome: "changed",
+      message: expect.stringContaining("not there"),
     });
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
   });
@@ -131,8 +131,8 @@ describe("redeploying a bare pod", () => {
     const forged = await at.make(copy, { metadata: { labels }, spec: { containers } });
     await at.say(copy, ready);
     expect(await at.act(deleteOf(pod, pod, "Replaced", forged.metadata.uid))).toMatchObject({
-      ended: "refused",
-      detail: expect.stringContaining("not a copy"),
+      outcome: "refused",
+      message: expect.stringContaining("not a copy"),
     });
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
   });
@@ -141,22 +141,22 @@ describe("redeploying a bare pod", () => {
     await using at = await stage();
     const pod = await at.make("hungry");
     expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({
-      ended: "changed",
-      detail: expect.stringContaining("not there"),
+      outcome: "changed",
+      message: expect.stringContaining("not there"),
     });
     const { copyUid } = await at.act(createOf(pod));
     expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({
-      ended: "changed",
-      detail: expect.stringContaining("not Ready"),
+      outcome: "changed",
+      message: expect.stringContaining("not Ready"),
     });
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
     await at.say(copy, ready);
-    expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({ ended: "done" });
+    expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({ outcome: "done" });
     await at.cluster.eventually(
       () => at.get("hungry"),
       (found) => found === undefined,
     );
-    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({ ended: "gone" });
+    expect(await at.act(deleteOf(pod, pod, "Replaced"))).toMatchObject({ outcome: "gone" });
     expect((await at.get(copy))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
@@ -170,7 +170,7 @@ describe("redeploying a bare pod", () => {
       at.client.patch(Pod, ref, { type: "merge", body: { metadata: { finalizers: names } } });
     await finalizers(["example.com/stay"]);
     await at.client.delete(Pod, ref);
-    expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({ ended: "changed" });
+    expect(await at.act(deleteOf(pod, pod, "Replaced", copyUid))).toMatchObject({ outcome: "changed" });
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
     await finalizers([]);
   });
@@ -179,15 +179,15 @@ describe("redeploying a bare pod", () => {
     await using at = await stage();
     const pod = await at.make("hungry");
     expect(await at.act(deleteOf(pod, pod, "NotReady"))).toMatchObject({
-      ended: "changed",
-      detail: expect.stringContaining("not the copy"),
+      outcome: "changed",
+      message: expect.stringContaining("not the copy"),
     });
     const { copyUid } = await at.act(createOf(pod));
     const made = await at.client.get(Pod, { namespace: at.namespace, name: copy });
     await at.say(copy, ready);
-    expect(await at.act(deleteOf(pod, made, "NotReady", copyUid))).toMatchObject({ ended: "changed" });
+    expect(await at.act(deleteOf(pod, made, "NotReady", copyUid))).toMatchObject({ outcome: "changed" });
     await at.say(copy, { conditions: [{ type: "Ready", status: "False" }] });
-    expect(await at.act(deleteOf(pod, made, "NotReady", copyUid))).toMatchObject({ ended: "done" });
+    expect(await at.act(deleteOf(pod, made, "NotReady", copyUid))).toMatchObject({ outcome: "done" });
     await at.cluster.eventually(
       () => at.get(copy),
       (found) => found === undefined,
@@ -203,8 +203,8 @@ describe("redeploying a bare pod", () => {
     await at.say(copy, ready);
     await at.annotate(copy, "false");
     await at.annotate("hungry", "false");
-    expect(await at.act(deleteOf(pod, pod, "Withdrawn", copyUid))).toMatchObject({ ended: "changed" });
-    expect(await at.act(deleteOf(pod, made, "Withdrawn", copyUid))).toMatchObject({ ended: "done" });
+    expect(await at.act(deleteOf(pod, pod, "Withdrawn", copyUid))).toMatchObject({ outcome: "changed" });
+    expect(await at.act(deleteOf(pod, made, "Withdrawn", copyUid))).toMatchObject({ outcome: "done" });
     await at.cluster.eventually(
       () => at.get(copy),
       (found) => found === undefined,
@@ -217,15 +217,15 @@ describe("redeploying a bare pod", () => {
     const pod = await at.make("hungry");
     const { copyUid } = await at.act(createOf(pod));
     const made = await at.client.get(Pod, { namespace: at.namespace, name: copy });
-    expect(await at.act(deleteOf(pod, made, "Withdrawn", "another"))).toMatchObject({ ended: "changed" });
+    expect(await at.act(deleteOf(pod, made, "Withdrawn", "another"))).toMatchObject({ outcome: "changed" });
     await at.client.delete(Pod, { namespace: at.namespace, name: "hungry" });
     await at.cluster.eventually(
       () => at.get("hungry"),
       (found) => found === undefined,
     );
     expect(await at.act(deleteOf(pod, made, "Withdrawn", copyUid))).toMatchObject({
-      ended: "changed",
-      detail: expect.stringContaining("stays"),
+      outcome: "changed",
+      message: expect.stringContaining("stays"),
     });
     expect((await at.get(copy))?.metadata.deletionTimestamp).toBeUndefined();
   });
@@ -234,7 +234,7 @@ describe("redeploying a bare pod", () => {
     await using at = await stage();
     const pod = await at.make("hungry");
     await at.annotate("hungry", "false");
-    expect(await at.act(createOf(pod))).toMatchObject({ ended: "stopped" });
+    expect(await at.act(createOf(pod))).toMatchObject({ outcome: "stopped" });
     expect(await at.get(copy)).toBeUndefined();
   });
 });

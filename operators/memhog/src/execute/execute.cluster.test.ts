@@ -29,7 +29,7 @@ describe("carrying out a plan", () => {
   it("does one command after the other; one that fails does not keep the next from being done", async () => {
     await using at = await twoPods();
     await at.annotate("first", "false");
-    expect((await execute(at, at.app, at.plan)).map(({ ended }) => ended)).toEqual(["stopped", "done"]);
+    expect((await execute(at, at.app, at.plan)).map(({ outcome }) => outcome)).toEqual(["stopped", "done"]);
     expect(await at.sizes()).toEqual({ first: small, second: large });
   });
 
@@ -37,7 +37,7 @@ describe("carrying out a plan", () => {
     await using at = await twoPods();
     const lost = new TransportError("the connection was reset", { outcome: "unknown" });
     const client: typeof at.client = { ...at.client, patch: () => Promise.reject(lost) };
-    expect(await execute({ client }, at.app, at.plan)).toMatchObject([{ ended: "unknown", error: lost }]);
+    expect(await execute({ client }, at.app, at.plan)).toMatchObject([{ outcome: "unknown", error: lost }]);
     expect(await at.sizes()).toEqual({ first: small, second: small });
   });
 
@@ -45,7 +45,7 @@ describe("carrying out a plan", () => {
     await using at = await twoPods();
     const paused = ["AppMonitor johnny-cache is paused", undefined];
     const outcomes = await execute(at, at.app, at.plan, { halted: () => paused.pop() });
-    expect(outcomes).toMatchObject([{ ended: "done" }, { ended: "stopped", detail: "AppMonitor johnny-cache is paused" }]);
+    expect(outcomes).toMatchObject([{ outcome: "done" }, { outcome: "stopped", message: "AppMonitor johnny-cache is paused" }]);
     expect(await at.sizes()).toEqual({ first: large, second: small });
   });
 

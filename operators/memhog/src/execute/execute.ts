@@ -31,9 +31,9 @@ export async function execute(
   const outcomes: CommandOutcome[] = [];
   for (const command of plan.commands) {
     const why = halted();
-    const ending = why === undefined ? await attempt(ctx.client, app, command) : ({ ended: "stopped", detail: why } as const);
+    const ending = why === undefined ? await attempt(ctx.client, app, command) : ({ outcome: "stopped", message: why } as const);
     outcomes.push({ command, ...ending });
-    if (ending.ended === "unknown") break;
+    if (ending.outcome === "unknown") break;
   }
   return outcomes;
 }
@@ -48,7 +48,7 @@ export async function executeShrink(
   const command = shrinks?.command;
   if (command === undefined || halted() !== undefined) return undefined;
   const ending = await shrinkPod(ctx.client, namespace, command).catch(endingOf);
-  const isRefused = ending.ended === "refused" || ending.ended === "infeasible";
+  const isRefused = ending.outcome === "refused" || ending.outcome === "infeasible";
   const refused = (shrink: Shrink): Shrink => (shrink === command.shrink ? { ...shrink, state: "Refused" } : shrink);
   return { ...ending, record: isRefused ? { ...record, shrinks: record.shrinks.map(refused) } : record };
 }

@@ -25,24 +25,29 @@ const quota =
 
 describe("how a call that failed ends a command", () => {
   it.each([
-    { name: "the object changed", error: new ConflictError(refusal({ status: 409 })), ended: "changed" },
-    { name: "somebody made it already", error: new AlreadyExistsError(refusal({ status: 409 })), ended: "changed" },
+    { name: "the object changed", error: new ConflictError(refusal({ status: 409 })), outcome: "changed" },
+    { name: "somebody made it already", error: new AlreadyExistsError(refusal({ status: 409 })), outcome: "changed" },
     {
       name: "the object is gone",
       error: new NotFoundError(refusal({ status: 404, details: { name: "memhog-1" } })),
-      ended: "gone",
+      outcome: "gone",
     },
-    { name: "there is no pods/resize", error: new NotFoundError(refusal({ status: 404 })), ended: "refused", says: "not serve" },
+    {
+      name: "there is no pods/resize",
+      error: new NotFoundError(refusal({ status: 404 })),
+      outcome: "refused",
+      says: "not serve",
+    },
     {
       name: "RBAC says no",
       error: new ForbiddenError(refusal({ message: "cannot patch", details: { kind: "pods" } })),
-      ended: "refused",
+      outcome: "refused",
       says: "cannot patch",
     },
     {
       name: "a quota says no",
       error: new ForbiddenError(refusal({ message: quota, details: { kind: "pods" } })),
-      ended: "refused",
+      outcome: "refused",
       says: "quota: team",
     },
     {
@@ -50,26 +55,26 @@ describe("how a call that failed ends a command", () => {
       error: new ForbiddenError(
         refusal({ message: "node didn't have enough", details: { kind: "pods", causes: [{ reason: "NodeCapacity" }] } }),
       ),
-      ended: "infeasible",
+      outcome: "infeasible",
       says: "node didn't have enough",
     },
     {
       name: "an admission webhook says no, in words of its own",
       error: new ForbiddenError(refusal({ message: "denied: DB_URL is postgres" })),
-      ended: "refused",
+      outcome: "refused",
       says: "denied by an admission webhook; the operator logs its message at -v 4",
     },
     {
       name: "the UID is another",
       error: new InvalidError(refusal({ status: 422, details: { causes: [{ field: "metadata.uid" }] } })),
-      ended: "changed",
+      outcome: "changed",
     },
     {
       name: "the QoS class would change",
       error: new InvalidError(
         refusal({ status: 422, details: { causes: [{ field: "metadata", reason: "FieldValueInvalid" }] } }),
       ),
-      ended: "refused",
+      outcome: "refused",
       says: "metadata (FieldValueInvalid)",
     },
     {
@@ -77,17 +82,17 @@ describe("how a call that failed ends a command", () => {
       error: new TooManyRequestsError(
         refusal({ status: 429, details: { causes: [{ reason: "DisruptionBudget", message: "needs 2 healthy pods" }] } }),
       ),
-      ended: "waits",
+      outcome: "waits",
       says: "PodDisruptionBudget: needs 2 healthy pods",
     },
-    { name: "the server failed in the middle", error: new InternalError(refusal({ status: 500 })), ended: "unknown" },
-    { name: "no answer came (C2)", error: new TransportError("reset", { outcome: "unknown" }), ended: "unknown" },
-    { name: "no answer came in time (C2)", error: new TimeoutError("late", { outcome: "unknown" }), ended: "unknown" },
-  ])("$name: $ended", ({ error, ended, says = "" }) => {
+    { name: "the server failed in the middle", error: new InternalError(refusal({ status: 500 })), outcome: "unknown" },
+    { name: "no answer came (C2)", error: new TransportError("reset", { outcome: "unknown" }), outcome: "unknown" },
+    { name: "no answer came in time (C2)", error: new TimeoutError("late", { outcome: "unknown" }), outcome: "unknown" },
+  ])("$name: $outcome", ({ error, outcome, says = "" }) => {
     const ending = endingOf(error);
-    expect(ending.ended).toBe(ended);
-    expect(ending.detail).toContain(says);
-    expect(ending.detail).not.toBe("");
+    expect(ending.outcome).toBe(outcome);
+    expect(ending.message).toContain(says);
+    expect(ending.message).not.toBe("");
   });
 
   it("is thrown on where it says nothing about the command", () => {
@@ -111,22 +116,25 @@ describe("how a call that failed ends a command", () => {
 describe("what a record keeps of endings", () => {
   const intent = anIntent();
   const record = aRecord({ intents: [anIntent({ id: "other" }), intent] });
-  const ended = (ending: Ending): CommandOutcome => ({
+  const outcome = (ending: Ending): CommandOutcome => ({
     command: { do: "resize", intent, resourceVersion: "1", step: "limits" },
     ...ending,
   });
 
   it.each([
-    { ending: { ended: "refused", detail: "quota: team" }, waiting: { reason: "Refused", message: "quota: team" } },
-    { ending: { ended: "infeasible", detail: "too small" }, waiting: { reason: "ResizeInfeasible", message: "too small" } },
-    { ending: { ended: "refused", cause: "NameTaken", detail: "by web" }, waiting: { reason: "NameTaken", message: "by web" } },
-  ] as const)("$ending.ended: the intent waits, because of $waiting.reason", ({ ending, waiting }) => {
-    const after = withEndings(record, [ended(ending)]);
+    { ending: { outcome: "refused", message: "quota: team" }, waiting: { reason: "Refused", message: "quota: team" } },
+    { ending: { outcome: "infeasible", message: "too small" }, waiting: { reason: "ResizeInfeasible", message: "too small" } },
+    {
+      ending: { outcome: "refused", cause: "NameTaken", message: "by web" },
+      waiting: { reason: "NameTaken", message: "by web" },
+    },
+  ] as const)("$ending.outcome: the intent waits, because of $waiting.reason", ({ ending, waiting }) => {
+    const after = withEndings(record, [outcome(ending)]);
     expect(after.intents).toEqual([anIntent({ id: "other" }), anIntent({ waiting })]);
-    expect(withEndings(after, [ended(ending)])).toBe(after);
+    expect(withEndings(after, [outcome(ending)])).toBe(after);
   });
 
   it.each(["done", "changed", "gone", "stopped", "waits", "unknown"] as const)("%s leaves the record as it is", (ending) => {
-    expect(withEndings(record, [ended({ ended: ending, detail: "" })])).toBe(record);
+    expect(withEndings(record, [outcome({ outcome: ending, message: "" })])).toBe(record);
   });
 });

@@ -31,11 +31,11 @@ export interface Ending {
    * gone: the object no longer exists. stopped: a person stopped it. waits: not now. infeasible: never on this node. refused: not
    * until something changes. unknown: there was no answer.
    */
-  readonly ended: "done" | "changed" | "gone" | "stopped" | "waits" | "infeasible" | "refused" | "unknown";
+  readonly outcome: "done" | "changed" | "gone" | "stopped" | "waits" | "infeasible" | "refused" | "unknown";
   /** Stored with the record, because later decisions depend on it. */
   readonly cause?: ActionCause;
   /** For people; no decision depends on it. */
-  readonly detail: string;
+  readonly message: string;
   /** The text of an admission webhook, for the log at -v 4: it can quote the pod. */
   readonly serverMessage?: string;
   /** Of the copy that was made: it is stored, and no other pod is believed to be the copy. */
@@ -54,23 +54,23 @@ export function endingOf(error: unknown): Ending {
   const known = error instanceof ApiError ? answerOf(error) : undefined;
   if (known !== undefined) return known;
   const answered = error instanceof ApiError && !(error instanceof UnauthorizedError);
-  if (error instanceof TransportError || answered) return { ended: "unknown", detail: error.code, error };
+  if (error instanceof TransportError || answered) return { outcome: "unknown", message: error.code, error };
   throw error;
 }
 
 function answerOf(error: ApiError): Ending | undefined {
-  if (error instanceof ConflictError) return { ended: "changed", detail: "it changed in the meantime", error };
-  if (error instanceof AlreadyExistsError) return { ended: "changed", detail: "it is there already" };
+  if (error instanceof ConflictError) return { outcome: "changed", message: "it changed in the meantime", error };
+  if (error instanceof AlreadyExistsError) return { outcome: "changed", message: "it is there already" };
   if (error instanceof NotFoundError) return missing(error);
-  if (error instanceof TooManyRequestsError) return { ended: "waits", detail: notNow(error) };
+  if (error instanceof TooManyRequestsError) return { outcome: "waits", message: notNow(error) };
   if (error instanceof InvalidError) return invalid(error);
   return error instanceof ForbiddenError ? forbidden(error) : undefined;
 }
 
 /** Without the name of an object, the endpoint itself is missing, such as pods/resize before Kubernetes 1.33. */
 function missing({ details: { name } }: ApiError): Ending {
-  if (name === undefined) return { ended: "refused", detail: "the API server does not serve this" };
-  return { ended: "gone", detail: `${name} is gone` };
+  if (name === undefined) return { outcome: "refused", message: "the API server does not serve this" };
+  return { outcome: "gone", message: `${name} is gone` };
 }
 
 function notNow({ causes }: ApiError): string {
@@ -81,16 +81,16 @@ function notNow({ causes }: ApiError): string {
 function invalid({ causes }: ApiError): Ending {
   // The precondition on the UID failed: another pod of the same name has taken the place of this one.
   if (causes.some(({ field }) => field === "metadata.uid"))
-    return { ended: "changed", detail: "another pod has the same name now" };
-  return { ended: "refused", detail: fieldsIn(causes) || "invalid" };
+    return { outcome: "changed", message: "another pod has the same name now" };
+  return { outcome: "refused", message: fieldsIn(causes) || "invalid" };
 }
 
 function forbidden(error: ForbiddenError): Ending {
   const never = error.causes.some(({ reason }) => reason === "NodeCapacity");
   // Only the API server's own code names the resource. A webhook's text is logged at -v 4.
   const isOwn = error.details.kind !== undefined;
-  const detail = isOwn ? harmless(error.serverMessage) : "denied by an admission webhook; the operator logs its message at -v 4";
-  return { ended: never ? "infeasible" : "refused", detail, ...(!isOwn && { serverMessage: harmless(error.serverMessage) }) };
+  const message = isOwn ? harmless(error.serverMessage) : "denied by an admission webhook; the operator logs its message at -v 4";
+  return { outcome: never ? "infeasible" : "refused", message, ...(!isOwn && { serverMessage: harmless(error.serverMessage) }) };
 }
 
 /** The message of a server without anything that looks like a credential. */
@@ -112,11 +112,11 @@ export function withEndings(record: AppRecord, outcomes: readonly CommandOutcome
 }
 
 // "waits" is not stored: the budget is asked again with the next samples, and each answer would be a write (E1).
-const waitingOf: Partial<Record<Ending["ended"], WaitReason>> = { refused: "Refused", infeasible: "ResizeInfeasible" };
+const waitingOf: Partial<Record<Ending["outcome"], WaitReason>> = { refused: "Refused", infeasible: "ResizeInfeasible" };
 
-function waitingAfter({ intent }: Command, { ended, cause, detail }: Ending): readonly (readonly [string, Waiting])[] {
-  const reason = cause === "NameTaken" ? cause : waitingOf[ended];
-  return reason === undefined ? [] : [[intent.id, { reason, message: detail }]];
+function waitingAfter({ intent }: Command, { outcome, cause, message }: Ending): readonly (readonly [string, Waiting])[] {
+  const reason = cause === "NameTaken" ? cause : waitingOf[outcome];
+  return reason === undefined ? [] : [[intent.id, { reason, message }]];
 }
 
 /**
@@ -130,33 +130,33 @@ export async function livePod(
   { monitored = true }: { /** It must have the annotation. @default true */ readonly monitored?: boolean } = {},
 ): Promise<Stored<Pod> | Ending> {
   const pod = await server.find(Pod, ref);
-  return pod === undefined ? { ended: "gone", detail: `pod ${ref.name} is gone` } : (whyNot(pod, uid, monitored) ?? pod);
+  return pod === undefined ? { outcome: "gone", message: `pod ${ref.name} is gone` } : (whyNot(pod, uid, monitored) ?? pod);
 }
 
 function whyNot({ metadata }: Stored<Pod>, uid: string, monitored: boolean): Ending | undefined {
   const { name, annotations } = metadata;
-  if (metadata.uid !== uid) return { ended: "gone", detail: `pod ${name} was replaced by another pod of the same name` };
-  if (metadata.deletionTimestamp !== undefined) return { ended: "gone", detail: `pod ${name} is being deleted` };
+  if (metadata.uid !== uid) return { outcome: "gone", message: `pod ${name} was replaced by another pod of the same name` };
+  if (metadata.deletionTimestamp !== undefined) return { outcome: "gone", message: `pod ${name} is being deleted` };
   if (monitored && annotations?.[monitorAnnotation] !== "true")
-    return { ended: "stopped", detail: `pod ${name} is no longer monitored` };
+    return { outcome: "stopped", message: `pod ${name} is no longer monitored` };
   return undefined;
 }
 
 export function isEnding(found: Stored<Pod> | Ending): found is Ending {
-  return "ended" in found;
+  return "outcome" in found;
 }
 
 /** The version is not the one that the decision was based on: what the server would have answered to the write. */
 export function changed(name: string): Ending {
   const message = `${name} changed in the meantime`;
   const error = new ConflictError({ attempt: `act on ${name}`, status: 409, reason: "Conflict", message });
-  return { ended: "changed", detail: message, error };
+  return { outcome: "changed", message, error };
 }
 
 export function alreadySo(name: string): Ending {
-  return { ended: "done", detail: `${name} has it already` };
+  return { outcome: "done", message: `${name} has it already` };
 }
 
-export function done(detail: string): Ending {
-  return { ended: "done", detail };
+export function done(message: string): Ending {
+  return { outcome: "done", message };
 }

@@ -75,9 +75,9 @@ export async function createCopy(
     isCopyOf(pod, original)
       ? { ...alreadySo(copy), copyUid: pod.metadata.uid }
       : {
-          ended: "refused",
+          outcome: "refused",
           cause: "NameTaken",
-          detail: `the name ${copy} is taken by a pod that is not a copy of ${intent.pod.name}`,
+          message: `the name ${copy} is taken by a pod that is not a copy of ${intent.pod.name}`,
         };
   // Read before the write: an operator that crashes after every write would otherwise create again and never store the UID (C1).
   const before = await server.find(Pod, ref);
@@ -210,7 +210,7 @@ async function keepOriginal(server: Server, original: Stored<Pod>, { intent }: D
   if (copy === undefined || copy.metadata.uid !== intent.copyUid) return notNow(`its copy ${name} is not there`);
   // Stored, so that it is tried again rarely and shown to people: only an edit of either pod can have led to this, or a forgery.
   if (!isCopyOf(copy, original))
-    return { ended: "refused", detail: `pod ${name} is not a copy of ${originalName}: its label or its spec differs` };
+    return { outcome: "refused", message: `pod ${name} is not a copy of ${originalName}: its label or its spec differs` };
   const serves = isReady(copy) && copy.metadata.deletionTimestamp === undefined;
   return serves ? undefined : notNow(`its copy ${name} is not Ready`);
 }
@@ -229,7 +229,7 @@ async function keepWithdrawn(server: Server, pod: Stored<Pod>, { intent }: Delet
   return notNow(`${name} is not the copy that was made`);
 }
 
-const notNow = (detail: string): Ending => ({ ended: "changed", detail });
+const notNow = (message: string): Ending => ({ outcome: "changed", message });
 
 const isReady = ({ status }: Stored<Pod>) => hasCondition(status?.conditions, "Ready");
 
@@ -247,7 +247,7 @@ export async function evictPod(server: Server, namespace: string, { name, uid, r
     return done(`pod ${name} evicted`);
   } catch (error) {
     if (!isMisconfigured(error)) throw error;
-    return { ended: "refused", detail: harmless(error.serverMessage) };
+    return { outcome: "refused", message: harmless(error.serverMessage) };
   }
 }
 

@@ -18,7 +18,7 @@ const resizeOf = (pod: Stored<Pod>, step: Step, different: Partial<Intent> = {})
 });
 
 /** With the error that makes the loop look again at once. */
-const again = { ended: "changed", error: expect.any(ConflictError) };
+const again = { outcome: "changed", error: expect.any(ConflictError) };
 
 describe("a shrink in place", () => {
   const shrinkOf = ({ metadata: { name, uid } }: Stored<Pod>, state: Shrink["state"] = "Pending"): Shrink => ({
@@ -35,11 +35,11 @@ describe("a shrink in place", () => {
   it("lowers request and limit, may be repeated (C2), and sets them back if the kubelet cannot apply them", async () => {
     await using at = await stage();
     const pod = await at.make("modest");
-    expect(await run(at, shrinkOf(pod), pod)).toMatchObject({ ended: "done" });
-    expect(await run(at, shrinkOf(pod), pod), "with the old version").toMatchObject({ ended: "done" });
+    expect(await run(at, shrinkOf(pod), pod)).toMatchObject({ outcome: "done" });
+    expect(await run(at, shrinkOf(pod), pod), "with the old version").toMatchObject({ outcome: "done" });
     const lowered = await at.client.get(Pod, { namespace: at.namespace, name: "modest" });
     expect(resourcesIn(lowered.spec)).toEqual({ main: memory("200Mi", "300Mi") });
-    expect(await run(at, shrinkOf(pod, "Reverting"), lowered)).toMatchObject({ ended: "done" });
+    expect(await run(at, shrinkOf(pod, "Reverting"), lowered)).toMatchObject({ outcome: "done" });
     expect(resourcesIn((await at.get("modest"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
   });
 
@@ -71,15 +71,15 @@ describe("a resize in place", () => {
   it("raises the limits first and the requests in a second step, and may be repeated (C2)", async () => {
     await using at = await stage();
     const pod = await at.make("hungry");
-    expect(await at.act(resizeOf(pod, "limits"))).toMatchObject({ ended: "done" });
+    expect(await at.act(resizeOf(pod, "limits"))).toMatchObject({ outcome: "done" });
     const raised = await at.client.get(Pod, { namespace: at.namespace, name: "hungry" });
     expect(resourcesIn(raised.spec)).toEqual({ main: memory("256Mi", "768Mi") });
 
     // The answer of the first was lost: the same command again, about a version that is old by now.
-    expect(await at.act(resizeOf(pod, "limits"))).toMatchObject({ ended: "done" });
+    expect(await at.act(resizeOf(pod, "limits"))).toMatchObject({ outcome: "done" });
     expect((await at.get("hungry"))?.metadata.resourceVersion).toBe(raised.metadata.resourceVersion);
 
-    expect(await at.act(resizeOf(raised, "requests"))).toMatchObject({ ended: "done" });
+    expect(await at.act(resizeOf(raised, "requests"))).toMatchObject({ outcome: "done" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("512Mi", "768Mi") });
   });
 
@@ -94,7 +94,7 @@ describe("a resize in place", () => {
     });
     const to = (container: string, size: number) => ({ ...doubled(container), to: { limit: mib(size), request: mib(size) } });
     const outcome = await at.act(resizeOf(pod, "both", { changes: [to("main", 768), to("proxy", 128)] }));
-    expect(outcome).toMatchObject({ ended: "done" });
+    expect(outcome).toMatchObject({ outcome: "done" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: equal("768Mi"), proxy: equal("128Mi") });
   });
 
@@ -104,8 +104,8 @@ describe("a resize in place", () => {
       spec: { containers: [{ name: "main", image: "example.com/none", resources: memory("512Mi", "768Mi") }] },
     });
     const changes = [{ ...doubled("main"), to: { limit: mib(384), request: mib(256) } }];
-    expect(await at.act(resizeOf(pod, "limits", { changes }))).toMatchObject({ detail: expect.stringContaining("already") });
-    expect(await at.act(resizeOf(pod, "requests", { changes }))).toMatchObject({ ended: "done" });
+    expect(await at.act(resizeOf(pod, "limits", { changes }))).toMatchObject({ message: expect.stringContaining("already") });
+    expect(await at.act(resizeOf(pod, "requests", { changes }))).toMatchObject({ outcome: "done" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "768Mi") });
   });
 
@@ -114,7 +114,7 @@ describe("a resize in place", () => {
     const pod = await at.make("hungry", {
       spec: { containers: [{ name: "main", image: "example.com/none", resources: memory("256Mi", "2Gi") }] },
     });
-    expect(await at.act(resizeOf(pod, "both"))).toMatchObject({ ended: "done" });
+    expect(await at.act(resizeOf(pod, "both"))).toMatchObject({ outcome: "done" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("512Mi", "2Gi") });
   });
 
@@ -152,7 +152,9 @@ describe("a resize in place", () => {
       () => at.make("hungry"),
       () => true,
     );
-    expect(await at.act({ ...resizeOf(second, "limits"), intent: intentOn(first) } as Command)).toMatchObject({ ended: "gone" });
+    expect(await at.act({ ...resizeOf(second, "limits"), intent: intentOn(first) } as Command)).toMatchObject({
+      outcome: "gone",
+    });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
   });
 
@@ -164,7 +166,7 @@ describe("a resize in place", () => {
     await using at = await stage();
     await at.make("hungry");
     const off = await at.annotate("hungry", value);
-    expect(await at.act(resizeOf(off, "limits"))).toMatchObject({ ended: "stopped" });
+    expect(await at.act(resizeOf(off, "limits"))).toMatchObject({ outcome: "stopped" });
     expect(resourcesIn((await at.get("hungry"))?.spec)).toEqual({ main: memory("256Mi", "384Mi") });
   });
 
@@ -178,16 +180,16 @@ describe("a resize in place", () => {
       ({ status }) => status?.used?.["limits.memory"] === "384Mi",
     );
     const outcome = await at.act(resizeOf(pod, "limits"));
-    expect(outcome).toMatchObject({ ended: "refused" });
-    expect(outcome.detail).toContain("exceeded quota: team");
+    expect(outcome).toMatchObject({ outcome: "refused" });
+    expect(outcome.message).toContain("exceeded quota: team");
     await client.delete(ResourceQuota, { namespace, name: "team" });
     const max = { memory: "400Mi" };
     await client.create(LimitRange, { metadata: { namespace, name: "small" }, spec: { limits: [{ type: "Container", max }] } });
     const ranged = await at.cluster.eventually(
       () => at.act(resizeOf(pod, "limits")),
-      ({ detail }) => detail.includes("maximum memory usage per Container is 400Mi"),
+      ({ message }) => message.includes("maximum memory usage per Container is 400Mi"),
     );
-    expect(ranged.ended).toBe("refused");
+    expect(ranged.outcome).toBe("refused");
   });
 
   it("beyond the node is infeasible", async () => {
@@ -211,10 +213,10 @@ describe("a resize in place", () => {
     });
     const outcome = await at.cluster.eventually(
       () => at.act(resizeOf(pod, "both")),
-      ({ ended }) => ended !== "changed",
+      ({ outcome }) => outcome !== "changed",
     );
-    expect(outcome).toMatchObject({ ended: "infeasible" });
-    expect(outcome.detail).toContain("node didn't have enough allocatable resources");
+    expect(outcome).toMatchObject({ outcome: "infeasible" });
+    expect(outcome.message).toContain("node didn't have enough allocatable resources");
     await client.delete(Pod, { namespace, name: "hungry" }, { gracePeriodSeconds: 0 });
     await client.delete(Node, { name });
   });
@@ -256,12 +258,12 @@ describe("evicting a pod of an old template", () => {
     const first = await client.get(Pod, { namespace, name: pods[0]?.metadata.name ?? "" });
 
     const refused = await at.act(evictOf(first), { kind: "ReplicaSet" });
-    expect(refused).toMatchObject({ ended: "waits", detail: expect.stringContaining("PodDisruptionBudget") });
+    expect(refused).toMatchObject({ outcome: "waits", message: expect.stringContaining("PodDisruptionBudget") });
     expect((await list()).every(({ metadata }) => metadata.deletionTimestamp === undefined)).toBe(true);
 
     await client.patch(PodDisruptionBudget, { namespace, name: "two" }, { type: "merge", body: { spec: { minAvailable: 1 } } });
     await cluster.eventually(budget, ({ status }) => status?.disruptionsAllowed === 1);
-    expect(await at.act(evictOf(first), { kind: "ReplicaSet" })).toMatchObject({ ended: "done" });
+    expect(await at.act(evictOf(first), { kind: "ReplicaSet" })).toMatchObject({ outcome: "done" });
     await cluster.eventually(list, (left) => left.every(({ metadata }) => metadata.uid !== first.metadata.uid));
   });
 
@@ -278,16 +280,16 @@ describe("evicting a pod of an old template", () => {
     }
     const pod = await client.get(Pod, { namespace, name: made.metadata.name });
     const outcome = await at.act(evictOf(pod));
-    expect(outcome).toMatchObject({ ended: "refused", detail: expect.stringContaining("more than one PodDisruptionBudget") });
+    expect(outcome).toMatchObject({ outcome: "refused", message: expect.stringContaining("more than one PodDisruptionBudget") });
   });
 
   it("evicts the very pod in the very state that was seen, or none (D1)", async () => {
     await using at = await stage();
     const pod = await at.make("hungry");
     await at.say("hungry", { phase: "Pending", message: "something happened" });
-    expect(await at.act(evictOf(pod))).toMatchObject({ ended: "changed" });
+    expect(await at.act(evictOf(pod))).toMatchObject({ outcome: "changed" });
     const other = { ...pod, metadata: { ...pod.metadata, uid: "00000000-0000-4000-8000-000000000000" } };
-    expect(await at.act(evictOf(other))).toMatchObject({ ended: "gone" });
+    expect(await at.act(evictOf(other))).toMatchObject({ outcome: "gone" });
     expect((await at.get("hungry"))?.metadata.deletionTimestamp).toBeUndefined();
   });
 });

@@ -55,9 +55,9 @@ describe("raising the template of an owner", () => {
     // Controllers write the status of what is new; the decision is about what is there then.
     const outcome = await at.cluster.eventually(
       async () => at.act(patchOf(await settled()), { kind: kind.kind as AppKind }),
-      ({ ended }) => ended !== "changed",
+      ({ outcome }) => outcome !== "changed",
     );
-    expect(outcome).toMatchObject({ ended: "done" });
+    expect(outcome).toMatchObject({ outcome: "done" });
     const after = await settled();
     expect(resourcesIn(templateOf(after.spec)?.spec)).toEqual({ main: memory("512Mi", "768Mi"), side: memory("32Mi", "64Mi") });
     const plain = (object: Templated) =>
@@ -76,10 +76,10 @@ describe("raising the template of an owner", () => {
       at.cluster.eventually(
         async () =>
           at.act(patchOf(await client.get(Deployment, { namespace, name: "hungry" }), [change]), { kind: "Deployment" }),
-        ({ ended }) => ended !== "changed",
+        ({ outcome }) => outcome !== "changed",
       );
     for (const change of [doubled("main"), sideTo(128), sideTo(256)])
-      expect(await raise(change)).toMatchObject({ ended: "done" });
+      expect(await raise(change)).toMatchObject({ outcome: "done" });
     const { spec } = await client.get(Deployment, { namespace, name: "hungry" });
     expect(resourcesIn(spec.template.spec)).toEqual({ main: memory("512Mi", "768Mi"), side: memory("128Mi", "256Mi") });
   });
@@ -95,10 +95,10 @@ describe("raising the template of an owner", () => {
       return at.act({ ...patchOf({ ...made, metadata }), intent } as Command, { kind: "ReplicaSet" });
     };
     await at.annotate("hungry-1", "false");
-    expect(await raise()).toMatchObject({ ended: "stopped" });
+    expect(await raise()).toMatchObject({ outcome: "stopped" });
     // Removed is not "false": the template decides about the pods that the raise is for.
     await at.annotate("hungry-1", null);
-    expect(await at.cluster.eventually(raise, ({ ended }) => ended !== "changed")).toMatchObject({ ended: "done" });
+    expect(await at.cluster.eventually(raise, ({ outcome }) => outcome !== "changed")).toMatchObject({ outcome: "done" });
   });
 
   it("D6: is undone by its previous memory, and only where the memory is still what memhog wrote", async () => {
@@ -114,13 +114,13 @@ describe("raising the template of an owner", () => {
       ...{ do: "restoreTemplate", intent: anIntent({ method: "Template", changes }), changes },
       resourceVersion: (await client.get(CronJob, ref)).metadata.resourceVersion,
     });
-    expect(await at.act(patchOf(await client.get(CronJob, ref), changes), as)).toMatchObject({ ended: "done" });
+    expect(await at.act(patchOf(await client.get(CronJob, ref), changes), as)).toMatchObject({ outcome: "done" });
     const edited = { name: "side", resources: memory("70Mi", "128Mi") };
     const body = { spec: { jobTemplate: { spec: { template: { spec: { containers: [edited] } } } } } };
     await client.patch(CronJob, ref, { type: "strategic", body });
-    expect(await at.act(await restore(), as)).toMatchObject({ ended: "done" });
+    expect(await at.act(await restore(), as)).toMatchObject({ outcome: "done" });
     expect(await now()).toEqual({ main: memory("256Mi", "384Mi"), side: memory("70Mi", "128Mi") });
-    expect(await at.act(await restore(), as)).toMatchObject({ ended: "done", detail: expect.stringContaining("already") });
+    expect(await at.act(await restore(), as)).toMatchObject({ outcome: "done", message: expect.stringContaining("already") });
   });
 
   it("may be repeated, and is not done to another version or against the annotation (C2, W1, E4)", async () => {
@@ -133,16 +133,16 @@ describe("raising the template of an owner", () => {
     const as = { kind: "CronJob" } as const;
     const label = (value: string) => client.patch(CronJob, ref, { type: "merge", body: { metadata: { labels: { value } } } });
     await label("new");
-    expect(await at.act(patchOf(made), as)).toMatchObject({ ended: "changed" });
-    expect(await at.act(patchOf(await client.get(CronJob, ref)), as)).toMatchObject({ ended: "done" });
+    expect(await at.act(patchOf(made), as)).toMatchObject({ outcome: "changed" });
+    expect(await at.act(patchOf(await client.get(CronJob, ref)), as)).toMatchObject({ outcome: "done" });
     const raised = await client.get(CronJob, ref);
-    expect(await at.act(patchOf(made), as)).toMatchObject({ ended: "done", detail: expect.stringContaining("already") });
+    expect(await at.act(patchOf(made), as)).toMatchObject({ outcome: "done", message: expect.stringContaining("already") });
     expect((await client.get(CronJob, ref)).metadata.resourceVersion).toBe(raised.metadata.resourceVersion);
     const annotations = { [monitorAnnotation]: "false" };
     const body = { spec: { jobTemplate: { spec: { template: { metadata: { annotations } } } } } };
     const off = await client.patch(CronJob, ref, { type: "merge", body });
-    expect(await at.act(patchOf(off, [sideTo(128)]), as)).toMatchObject({ ended: "stopped" });
+    expect(await at.act(patchOf(off, [sideTo(128)]), as)).toMatchObject({ outcome: "stopped" });
     await client.delete(CronJob, ref);
-    expect(await at.act(patchOf(off), as)).toMatchObject({ ended: "gone" });
+    expect(await at.act(patchOf(off), as)).toMatchObject({ outcome: "gone" });
   });
 });

@@ -32,14 +32,14 @@ async function edit(
   next: (now: ContainersOf) => GrownContainers | undefined,
 ): Promise<Ending> {
   const kind = templatedKind(app.kind);
-  if (kind === undefined) return { ended: "refused", detail: `the template of a ${app.kind} is never edited` };
+  if (kind === undefined) return { outcome: "refused", message: `the template of a ${app.kind} is never edited` };
   const { namespace, name } = app;
   const owner = await server.find(kind, { namespace, name });
   const template = owner && templateOf(owner.spec);
   if (owner === undefined || template === undefined || owner.metadata.deletionTimestamp !== undefined)
-    return { ended: "gone", detail: `${app.kind} ${name} is gone` };
+    return { outcome: "gone", message: `${app.kind} ${name} is gone` };
   if (await isUnwanted(server, namespace, command, template.metadata?.annotations))
-    return { ended: "stopped", detail: `${app.kind} ${name} is no longer monitored` };
+    return { outcome: "stopped", message: `${app.kind} ${name} is no longer monitored` };
   const more = next(template.spec);
   if (more === undefined) return alreadySo(name);
   const { uid, resourceVersion } = owner.metadata;

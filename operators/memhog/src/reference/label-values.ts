@@ -47,7 +47,7 @@ const commands: Values<Command["do"]> = {
   evict: "evict a pod that still has the old memory",
 };
 
-const endings: Values<CommandOutcome["ended"]> = {
+const endings: Values<CommandOutcome["outcome"]> = {
   done: "accepted, or already in effect",
   changed: "the object changed in the meantime; the app is evaluated again",
   gone: "the object no longer exists",

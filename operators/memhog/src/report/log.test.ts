@@ -39,15 +39,15 @@ describe("log", () => {
   });
 
   it.each([
-    { ended: "done", level: "info" },
-    { ended: "refused", level: "warn" },
-    { ended: "infeasible", level: "warn" },
-    { ended: "unknown", level: "warn" },
-    { ended: "changed", level: "debug" },
-    { ended: "waits", level: "debug" },
-  ] as const)("logs a command that ended as $ended at level $level", ({ ended, level }) => {
-    const ending: Ending = { ended, detail: "so it is" };
-    const outcome = { command: { do: "resize", intent: anIntent(), resourceVersion: "1", step: "both" } as const, ...ending };
-    expect(lines(2, (log) => logOutcomes(log, app, [outcome]))).toMatchObject([{ level, command: "resize", ended }]);
+    { outcome: "done", level: "info" },
+    { outcome: "refused", level: "warn" },
+    { outcome: "infeasible", level: "warn" },
+    { outcome: "unknown", level: "warn" },
+    { outcome: "changed", level: "debug" },
+    { outcome: "waits", level: "debug" },
+  ] as const)("logs a command with the outcome $outcome at level $level", ({ outcome, level }) => {
+    const ending: Ending = { outcome, message: "so it is" };
+    const executed = { command: { do: "resize", intent: anIntent(), resourceVersion: "1", step: "both" } as const, ...ending };
+    expect(lines(2, (log) => logOutcomes(log, app, [executed]))).toMatchObject([{ level, command: "resize", outcome }]);
   });
 });

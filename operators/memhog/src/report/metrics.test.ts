@@ -24,7 +24,9 @@ describe("metrics", () => {
     const { metrics, lines } = counting();
     metrics.planned(emptyRecord, aPlan({ record: aRecord({ oomKills: 2 }) }));
     metrics.planned(emptyRecord, settled("Refused"));
-    metrics.executed([{ command: { do: "resize", intent, resourceVersion: "1", step: "limits" }, ended: "refused", detail: "" }]);
+    metrics.executed([
+      { command: { do: "resize", intent, resourceVersion: "1", step: "limits" }, outcome: "refused", message: "" },
+    ]);
     expect(await lines()).toEqual(
       expect.arrayContaining([
         'memhog_decisions_total{decision="hold",reason="BelowThreshold"} 2',

@@ -54,7 +54,7 @@ export function memhogMetrics({ clock, ...sources }: MetricsOptions): MemhogMetr
       delays(before, plan);
     },
     executed: (outcomes) => {
-      for (const { command, ended } of outcomes) all.commands.inc({ command: command.do, outcome: ended });
+      for (const { command, outcome } of outcomes) all.commands.inc({ command: command.do, outcome });
     },
     broken: () => all.broken.inc(),
   };

@@ -48,16 +48,16 @@ function logVerdict(log: Log, app: string, { pod, container, decision, inputs }:
   log.trace?.({ ...about, inputs }, "inputs of the decision");
 }
 
-const failures = new Set<CommandOutcome["ended"]>(["refused", "infeasible", "unknown"]);
+const failures = new Set<CommandOutcome["outcome"]>(["refused", "infeasible", "unknown"]);
 
 /** Failures are warnings. A command that was dropped because its object changed is logged at debug. */
 export function logOutcomes(log: Log, { kind, name }: AppName, outcomes: readonly CommandOutcome[]): void {
-  for (const { command, ended, detail, serverMessage } of outcomes) {
+  for (const { command, outcome, message, serverMessage } of outcomes) {
     const { intent } = command;
-    const fields = { app: `${kind}/${name}`, pod: intent.pod.name, command: command.do, ended, intent: intent.id };
+    const fields = { app: `${kind}/${name}`, pod: intent.pod.name, command: command.do, outcome, intent: intent.id };
     if (serverMessage !== undefined) log.trace?.({ ...fields, serverMessage }, "message of the admission webhook");
-    if (failures.has(ended)) log.warn(fields, `command failed: ${detail}`);
-    else if (ended === "done") log.info({ ...fields, changes: intent.changes, reason: intent.reason }, detail);
-    else log.debug(fields, `command not completed: ${detail}`);
+    if (failures.has(outcome)) log.warn(fields, `command failed: ${message}`);
+    else if (outcome === "done") log.info({ ...fields, changes: intent.changes, reason: intent.reason }, message);
+    else log.debug(fields, `command not completed: ${message}`);
   }
 }
