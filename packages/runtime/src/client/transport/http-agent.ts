@@ -1,6 +1,6 @@
 // The connections to one server for one purpose: HTTP/2 if the server offers it, otherwise HTTP/1.1 with one connection for each
 // request in progress. Built on node:http and node:http2, which are part of Node.js and cost no memory of their own
-// (docs/decisions/0007).
+// (docs/decisions/0012).
 import { Agent, type ClientRequestArgs } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Socket } from "node:net";
