@@ -293,7 +293,8 @@ function isCidr(text: string): boolean {
   return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128);
 }
 
-const goDuration = /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/;
+// "0" needs no unit, but only alone; inside the repetition it would take exponential time.
+const goDuration = /^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 const wordyDuration = /^\s*\d+\s*(ns|nano|us|µs|micro|ms|milli|s|sec|m|min|h|hr|d|day|w|week)\w*\s*$/i;
 
 export const formats: Readonly<Record<string, Check>> = {
