@@ -95,7 +95,10 @@ export function memhogControllers(
     if (listening) history.note(pass.seen, pass.plan);
     reportPass(pass, ctx);
   };
-  const forget = (ref: ObjectRef) => history.forget(ref);
+  const forget = (ref: ObjectRef) => {
+    history.forget(ref);
+    metrics.forget(ref);
+  };
   const deps = {
     memory,
     raises,

@@ -12,7 +12,7 @@ interface Alert {
 
 /** Holds for one of these reasons within the last 10 minutes. */
 function heldFor(...reasons: readonly HoldReason[]): string {
-  return `sum by (reason) (increase(memhog_decisions_total{reason=~"${reasons.join("|")}"}[10m])) > 0`;
+  return `sum by (reason, namespace, app) (increase(memhog_decisions_total{reason=~"${reasons.join("|")}"}[10m])) > 0`;
 }
 
 const alerts: readonly Alert[] = [
@@ -50,10 +50,10 @@ const alerts: readonly Alert[] = [
   },
   {
     alert: "MemhogOutOfMemoryKills",
-    expr: "increase(memhog_oom_kills_total[15m]) > 0",
+    expr: "sum by (namespace, app) (increase(memhog_oom_kills_total[15m])) > 0",
     labels: { severity: "warning" },
     annotations: {
-      summary: "Monitored containers were OOM-killed.",
+      summary: "Containers of {{ $labels.app }} in namespace {{ $labels.namespace }} were OOM-killed.",
       description: "Usage grew too fast, or a cap prevented a raise. Run memhog-operator explain POD.",
     },
   },
@@ -62,7 +62,8 @@ const alerts: readonly Alert[] = [
     expr: heldFor("SuspectedLeak", "UsageFollowsLimit", "RaisesIneffective", "Contested", "CircuitOpen"),
     labels: { severity: "warning" },
     annotations: {
-      summary: "The memhog-operator stopped raising an app: {{ $labels.reason }}.",
+      summary:
+        "The memhog-operator stopped raising {{ $labels.app }} in namespace {{ $labels.namespace }}: {{ $labels.reason }}.",
       description: "kubectl get appmemories -A shows the app. More memory did not help. To resume raises, edit the AppMonitor.",
     },
   },
@@ -71,7 +72,8 @@ const alerts: readonly Alert[] = [
     expr: heldFor("OutOfMemoryAtCap"),
     labels: { severity: "critical" },
     annotations: {
-      summary: "An app is OOM-killed again and again, and a cap allows no more memory.",
+      summary:
+        "{{ $labels.app }} in namespace {{ $labels.namespace }} is OOM-killed again and again, and a cap allows no more memory.",
       description:
         "kubectl get appmemories -A shows the app and its OOM kills; memhog-operator explain POD shows the cap: maxMemory, a LimitRange, a ResourceQuota or the node.",
     },
@@ -82,7 +84,7 @@ const alerts: readonly Alert[] = [
     for: "5m",
     labels: { severity: "warning" },
     annotations: {
-      summary: "An app needs more memory than a cap allows.",
+      summary: "{{ $labels.app }} in namespace {{ $labels.namespace }} needs more memory than a cap allows.",
       description:
         "kubectl get appmemories -A shows the app; memhog-operator explain POD shows the cap: maxMemory, a LimitRange, a ResourceQuota or the node.",
     },

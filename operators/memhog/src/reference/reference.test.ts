@@ -19,7 +19,7 @@ it("docs/reference contains only generated files", () =>
 
 it("the metrics are listed with their labels", () => {
   const decisions = memhogMetricsList().find(({ name }) => name === "memhog_decisions_total");
-  expect(decisions).toMatchObject({ type: "counter", labelNames: ["decision", "reason"] });
+  expect(decisions).toMatchObject({ type: "counter", labelNames: ["decision", "reason", "namespace", "app"] });
 });
 
 it("every metric label with fixed values is documented", () => {

@@ -20,7 +20,7 @@ export function reporter({ metrics, onPass }: ReportOptions): ReconcileDeps["rep
     recordEvents(ctx, seen, newEvents({ record: seen.record, reason: reasonBefore }, plan));
     logPlan(ctx.log, seen.app, plan);
     logOutcomes(ctx.log, seen.app, outcomes);
-    metrics.planned(seen.record, plan);
+    metrics.planned(seen.app, seen.record, plan);
     metrics.executed(outcomes);
     onPass?.(pass);
   };
