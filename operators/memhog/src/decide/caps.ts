@@ -57,6 +57,7 @@ export function capsOn(
       redeployment === undefined ? byQuota(quota, candidate) : quotaOfRedeployment(quota, candidate, redeployment),
     ),
     ...(node === undefined ? [] : byNode(node, candidate)),
+    ...byPod(candidate),
   ];
   return all.toSorted((a, b) => a.most - b.most);
 }
@@ -99,6 +100,15 @@ function originalLimit(
     const change = changes.find(({ container, to }) => container === name && to.limit === found);
     return change === undefined || change.from.limit >= change.to.limit ? found : change.from.limit;
   }, inTemplate ?? limit);
+}
+
+/** The API server rejects a container limit above that of its pod, and container requests whose sum is above that of the pod. */
+function byPod(candidate: Candidate): readonly Cap[] {
+  const { limit, request } = candidate.pod.podLevel ?? {};
+  return [
+    ...(limit === undefined ? [] : [cap("Pod", "limit", limit)]),
+    ...(request === undefined ? [] : [cap("Pod", "request", request - ofOthers(candidate, "request"))]),
+  ];
 }
 
 function byRange({ name, per, max }: ObservedLimitRange, candidate: Candidate): readonly Cap[] {

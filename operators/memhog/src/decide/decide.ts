@@ -158,7 +158,10 @@ const order: readonly (readonly [Phase, readonly Reason[]])[] = [
       "AwaitingSample",
     ],
   ],
-  ["Watching", ["MetricsUnavailable", "SampleStale", "BelowThreshold", "NoSample", "NotRunning", "NoLimit", "Terminating"]],
+  [
+    "Watching",
+    ["MetricsUnavailable", "SampleStale", "BelowThreshold", "NoSample", "NotRunning", "NoLimit", "PodLevelLimit", "Terminating"],
+  ],
   ["Stopped", ["NoMonitor", "NotMonitored"]],
 ];
 const ranks: ReadonlyMap<Reason, number> = new Map(order.flatMap(([, reasons]) => reasons).map((reason, i) => [reason, i]));

@@ -355,3 +355,24 @@ describe("M6: a container that is OOM-killed at its cap", () => {
     expect(reasonOf(anAppWith(of, { record, policies }))).toBe(is),
   );
 });
+
+describe("a pod with resources of its own (spec.resources)", () => {
+  const podLevel = { limit: mib(500), request: mib(300) };
+  const bare = anObservedContainer({ limit: undefined, request: undefined, samples: samplesOf([100, 150]) });
+
+  it("a container without a limit is held as PodLevelLimit, with the usage of the whole pod", () => {
+    const containers = [bare, { ...bare, name: "side", samples: samplesOf([100]) }];
+    const seen = anApp({ pods: [anObservedPod({ podLevel, containers })] });
+    expect(decisionOf(seen)).toMatchObject({
+      reason: "PodLevelLimit",
+      detail: expect.stringContaining("the limit of the pod is 500Mi, and its containers use 250Mi together (50 %)"),
+    });
+    expect(reasonOf(anApp({ pods: [anObservedPod({ containers })] }))).toBe("NoLimit");
+  });
+
+  it("a container with a limit is raised up to the limit of the pod", () => {
+    const full = anObservedContainer({ samples: samplesOf([300, 300]) });
+    const seen = anApp({ pods: [anObservedPod({ podLevel, containers: [full] })] });
+    expect(decisionOf(seen)).toMatchObject({ kind: "raise", granted: { limit: mib(500) }, cappedBy: "Pod" });
+  });
+});

@@ -10,7 +10,7 @@
 // Without an objection the verdict is a raise, by as much as the caps allow. intents.ts may still turn it into a hold, because no
 // method is possible or too many raises are in progress.
 
-import { quantityText, readable } from "../model/bytes.ts";
+import { type Bytes, quantityText, readable } from "../model/bytes.ts";
 import {
   type ObservedApp,
   type ObservedContainer,
@@ -175,8 +175,20 @@ export function paused({ seen }: Candidate): Hold | undefined {
   return policy && hold("Paused", `AppMonitor ${policy.name} is paused`);
 }
 
-function noLimit({ container }: Candidate): Hold {
+function noLimit({ pod, container }: Candidate): Hold {
+  if (pod.podLevel?.limit !== undefined) return podLevelLimit(pod, pod.podLevel.limit);
   return hold("NoLimit", `${container.name} has no memory limit`);
+}
+
+/** The containers share the limit, so only their sum says how near it is. */
+function podLevelLimit(pod: ObservedPod, limit: Bytes): Hold {
+  const usage = pod.containers.reduce((sum, { samples }) => sum + (samples.at(-1)?.bytes ?? 0), 0);
+  const share = Math.round((usage / Math.max(1, limit)) * 100);
+  const used = `its containers use ${readable(usage)} together (${share} %)`;
+  return hold(
+    "PodLevelLimit",
+    `the limit of the pod is ${readable(limit)}, and ${used}; set a limit for the container to have it raised`,
+  );
 }
 
 /** Stops are stored, so they survive a restart of memhog. */

@@ -25,6 +25,17 @@ const variants = [
   { name: "in its namespace", folder: "operator", parts: [], kinds: namespaced, values: [] },
   { name: "cluster-wide", folder: "cluster-wide", parts: [], kinds: clusterWide, values: ["--set", "clusterWide=true"] },
   {
+    ...{ name: "in place only", folder: "cluster-wide-in-place", parts: [], kinds: clusterWide },
+    values: ["--set", "clusterWide=true,inPlaceOnly=true"],
+  },
+  {
+    name: "in place only, in its namespace",
+    folder: "operator-in-place",
+    parts: [],
+    kinds: namespaced,
+    values: ["--set", "inPlaceOnly=true"],
+  },
+  {
     ...{ name: "with webhooks", folder: "with-webhooks", parts: [], kinds: withWebhooks },
     values: ["--set", "clusterWide=true,webhooks.enabled=true"],
   },
@@ -126,6 +137,7 @@ const kindsOfGroup: Readonly<Record<string, string>> = {
   NetworkPolicy: "networking.k8s.io/v1",
   ServiceMonitor: "monitoring.coreos.com/v1",
   PrometheusRule: "monitoring.coreos.com/v1",
+  MutatingWebhookConfiguration: "admissionregistration.k8s.io/v1",
 };
 
 /** The stored objects of an installation, without fields that differ between installations. */
@@ -134,7 +146,7 @@ async function installedIn(cluster: TestCluster, namespace: string, kinds: reado
   const found = await Promise.all(
     kinds.map((kind) => {
       const apiVersion = kindsOfGroup[kind] ?? "rbac.authorization.k8s.io/v1";
-      const where = kind.startsWith("Cluster") ? {} : { namespace };
+      const where = kind.startsWith("Cluster") || kind === "MutatingWebhookConfiguration" ? {} : { namespace };
       return cluster.list({ apiVersion, kind }, { ...where, labels });
     }),
   );

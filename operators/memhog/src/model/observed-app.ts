@@ -86,6 +86,8 @@ export interface ObservedPod {
   readonly qos: "Guaranteed" | "Burstable" | "BestEffort";
   readonly node: ObservedNode | undefined;
   readonly containers: readonly ObservedContainer[];
+  /** Memory in spec.resources of the pod, which all its containers share (Kubernetes ≥ 1.34). Undefined if it has none. */
+  readonly podLevel?: { readonly limit: Bytes | undefined; readonly request: Bytes | undefined };
   /** What the kubelet reports about the last resize. */
   readonly resize: ObservedResize;
   /** Why this pod can never be resized in place, for people: a static pod, a Windows pod. */

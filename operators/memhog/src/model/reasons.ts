@@ -17,6 +17,7 @@ export const holdReasons = {
   AmbiguousMonitor: "several equally specific AppMonitors select the app; none of them acts on it",
   Paused: "the AppMonitor is paused",
   NoLimit: "the container has no memory limit to compare its usage with",
+  PodLevelLimit: "the container has no memory limit of its own, only its pod has one; memhog does not raise limits of pods",
   NotRunning: "the container is not running",
   Terminating: "the pod is being deleted",
   NoSample: "there is no sample of the container's memory yet",

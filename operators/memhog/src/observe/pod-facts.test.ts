@@ -25,6 +25,15 @@ describe("pod facts", () => {
     });
   });
 
+  it("contain the memory of the whole pod, if it has any", () => {
+    const withResources = (resources: object) => {
+      const pod = annotated();
+      return podFacts({ ...pod, spec: { ...pod.spec, resources } } as typeof pod).watched?.podLevel;
+    };
+    expect(withResources({ limits: { memory: "1Gi" } })).toEqual({ limit: mib(1024), request: undefined });
+    expect(withResources({ limits: { cpu: "1" } })).toBeUndefined();
+  });
+
   it('E4: distinguish the annotation "false" from no annotation', () => {
     expect(podFacts(annotated({}, { [monitorAnnotation]: "false" })).watched).toMatchObject({ monitored: false });
   });

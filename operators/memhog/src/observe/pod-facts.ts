@@ -17,7 +17,7 @@ export interface PodFacts extends Pick<ObservedPod, "createdAtMs" | "phase" | "r
   readonly watched: WatchedPod | undefined;
 }
 
-export interface WatchedPod extends Pick<ObservedPod, "monitored" | "qos" | "copyOf" | "copyRisk"> {
+export interface WatchedPod extends Pick<ObservedPod, "monitored" | "qos" | "podLevel" | "copyOf" | "copyRisk"> {
   readonly containers: readonly ContainerFacts[];
   readonly resize: ObservedResize;
   readonly notResizable: string | undefined;
@@ -65,12 +65,18 @@ function watchedPod(pod: Stored<Pod>): WatchedPod {
     // The API server sets qosClass when it stores a pod. A pod without a status cannot be resized anyway.
     qos: status?.qosClass ?? "BestEffort",
     containers: containersOf(pod),
+    ...podLevelOf(pod),
     resize: resizeIn(status, generation),
     notResizable: whyNotResizable(pod),
     copyOf: labels[copyOfLabel],
     copyRisk: copyRiskOf(pod),
     vpa: vpaIn(annotations),
   };
+}
+
+function podLevelOf({ spec: { resources } }: Stored<Pod>): Pick<ObservedPod, "podLevel"> {
+  const [limit, request] = [memoryIn(resources?.limits), memoryIn(resources?.requests)];
+  return limit === undefined && request === undefined ? {} : { podLevel: { limit, request } };
 }
 
 function whyNotResizable({ metadata, spec }: Stored<Pod>): string | undefined {
