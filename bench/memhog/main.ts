@@ -5,6 +5,7 @@
 //               memory granted (on-a-node.ts)
 //   deciding    decide() alone (deciding.ts)
 //   at scale    memory, CPU, writes and queries of the operator at rest, on a simulated cluster (at-scale.ts)
+//   shrink      30 simulated days with spec.shrink and without (shrink.ts)
 //   worlds      the invariants of decide() in random clusters; only with --worlds, a million take some minutes (worlds.ts)
 //   objects     memory of the operator with many AppMonitors and AppMemories; only with --objects (own-objects.ts)
 import { loadavg } from "node:os";
@@ -15,6 +16,7 @@ import { measureDeciding } from "./deciding.ts";
 import { measureOnANode } from "./on-a-node.ts";
 import { operatorTree } from "./operator-process.ts";
 import { measureOwnObjects } from "./own-objects.ts";
+import { measureShrink } from "./shrink.ts";
 import { judgeWorlds } from "./worlds.ts";
 
 const { values } = parseArgs({
@@ -46,6 +48,7 @@ using tree = await operatorTree();
 const figures: Figure[] = [];
 if (!values.quick) figures.push(...(await measureOnANode(tree.program)));
 figures.push(...measureDeciding());
+figures.push(...measureShrink());
 if (worlds > 0) figures.push(...judgeWorlds(worlds));
 figures.push(...(await measureAtScale(tree.program, sizes)));
 if (objects > 0) figures.push(...(await measureOwnObjects(tree.program, objects)));

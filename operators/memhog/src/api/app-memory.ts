@@ -112,7 +112,7 @@ const shrink = z.object({
     .enum(["Pending", "Applied", "Reverting", "Undone", "Refused"])
     .describe(
       "Pending until the kubelet confirms it. Reverting while a limit that the kubelet cannot apply is set back. Undone if usage came " +
-        "near; the limit of this container is not lowered again. Refused by the API server; tried again after a day.",
+        "near; this container is not lowered again. Refused by the API server; tried again after a day.",
     ),
 });
 

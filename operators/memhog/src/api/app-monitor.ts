@@ -89,13 +89,13 @@ export const AppMonitor = defineResource({
           .boolean()
           .default(false)
           .describe(
-            "Whether containers may get less memory than their pod template asks for. Otherwise only raises are taken back.",
+            "Whether memory requests may become lower than in the pod template. Limits never do. Otherwise only raises are taken back.",
           ),
       })
       .optional()
       .describe(
         "Takes back memory that a container did not use during the whole window: in place, the request first, then the limit, one step a " +
-          "day. Limits are lowered on Kubernetes 1.34 or newer. A container whose limit has to be raised again is not lowered again. Unset: " +
+          "day. Limits are lowered on Kubernetes 1.34 or newer. A container that needs more afterwards is not lowered again. Unset: " +
           "memory is never taken back.",
       ),
     paused: z.boolean().default(false).describe("Stops all changes to pods and workloads while true."),

@@ -236,6 +236,20 @@ describe("what becomes of it", () => {
     },
   ] as readonly (Given & { name: string; is: string })[])("$name", ({ is, ...given }) => expect(stateAfter(given)).toBe(is));
 
+  const modest: Shrink = { ...applied, from: { limit: mib(1536), request: mib(1024) }, to: low };
+  it.each([
+    { name: "usage is above the lowered request: it goes back", samples: samplesOf([300, 300, 300]), is: "Reverting, command" },
+    { name: "usage is below the lowered request", samples: samplesOf([200, 200, 200]), is: "Applied" },
+    {
+      name: "usage is above the lowered request, and the node has no room",
+      samples: samplesOf([300, 300, 300]),
+      pod: { node: aNode({ requested: mib(16_000) }) },
+      is: "Applied",
+    },
+  ])("$name", ({ is, samples, pod = {} }) =>
+    expect(stateAfter({ container: { ...low, samples, window: undefined }, pod, record: { shrinks: [modest] } })).toBe(is),
+  );
+
   it("G4: is decided anew if usage has grown before it was sent", () => {
     const container = { ...low, samples: samplesOf([390, 400, 400]) };
     const { record } = planOf(world({ container, record: { shrinks: [pending] } }));

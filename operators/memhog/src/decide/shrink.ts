@@ -15,9 +15,11 @@
 //   1Gi Guaranteed 200Mi    384Mi          384Mi/384Mi           both at once, to stay Guaranteed
 //   1Gi/1536Mi     900Mi    256Mi/384Mi    none                  1080Mi/1440Mi is less than 10 % below what it has
 //
+// A limit reserves nothing and is what a jump of usage meets first, so it never goes below the template. A request that was lowered goes
+// back as soon as usage is above it and the node has room.
+//
 // Never on partial data (M4): the window must be covered by samples, and neither query may have warnings. Never below what the samples
-// show now, with the margin (G4). Never again for a container whose limit was raised after it was lowered: the window had not shown
-// what it needs. That is stored for the app, and deleting the AppMemory forgets it.
+// show now, with the margin (G4). Never again for a container that needed more after it was lowered: the window had not shown it. That is stored for the app, and deleting the AppMemory forgets it.
 //
 // Like a raise, a shrink is stored before anything is changed, and the command follows from the record and the cluster alone (C1, L1).
 import { type Bytes, bytes, larger, MiB, quantityText, readable, smaller } from "../model/bytes.ts";
@@ -81,9 +83,23 @@ function settled(seen: ObservedApp, shrink: Shrink, policy: Policy): readonly Sh
   }
   if (wasRaised(seen.record, shrink) && shrink.to.limit < shrink.from.limit) return to("Undone");
   if (shrink.state === "Pending") return to(pendingState(pod, container, shrink));
-  // The kubelet found usage above the new limit: the window had not shown it.
-  if (shrink.state === "Reverting") return to((container.limit ?? 0) >= shrink.from.limit ? "Undone" : "Reverting");
-  return [shrink];
+  const isBack = (container.limit ?? 0) >= shrink.from.limit && (container.request ?? 0) >= (shrink.from.request ?? 0);
+  if (shrink.state === "Reverting") return to(isBack ? "Undone" : "Reverting");
+  return shrink.state === "Applied" && !isBack && isOverRequest(seen, pod, container, shrink) ? to("Reverting") : [shrink];
+}
+
+/** Usage is above the lowered request, and the node has room for the old one: a deferred request would block later raises. */
+function isOverRequest(
+  { metrics }: ObservedApp,
+  { node }: ObservedPod,
+  container: ObservedContainer,
+  { from, to }: Shrink,
+): boolean {
+  const newest = container.samples.at(-1);
+  const { request } = container;
+  if (newest === undefined || newest.ageMs > metrics.freshForMs || !metrics.available) return false;
+  if (request === undefined || from.request === undefined || request > (to.request ?? 0) || newest.bytes <= request) return false;
+  return node === undefined || node.allocatable - node.requested >= from.request - request;
 }
 
 function pendingState(
@@ -218,11 +234,11 @@ interface Subject {
 /** What the container keeps: the first table above. */
 function targetFor(seen: ObservedApp, pod: ObservedPod, { has, peak, container }: Subject, policy: Policy): Memory {
   const { margin = 0, belowTemplate = false } = policy.shrink ?? {};
-  const floor = belowTemplate ? { limit: bytes(0), request: bytes(0) } : templateSize(seen, container, has);
+  const floor = templateSize(seen, container, has);
   const needed = peak * (1 + margin);
   const limit = larger(wholeMiB((needed * 100) / policy.thresholdPercent), floor.limit);
   if (pod.qos === "Guaranteed") return { limit, request: limit };
-  return { limit, request: has.request && larger(wholeMiB(needed), floor.request ?? bytes(0)) };
+  return { limit, request: has.request && larger(wholeMiB(needed), belowTemplate ? bytes(0) : (floor.request ?? bytes(0))) };
 }
 
 /** The size that a person asked for. Without a template that is what the pod has. */

@@ -43,7 +43,9 @@ export async function shrinkPod(server: Server, namespace: string, { shrink, res
   const { name, uid } = shrink.pod;
   const pod = await livePod(server, { namespace, name }, uid);
   if (isEnding(pod)) return pod;
-  const spec = setTo(pod.spec, { container, to: state === "Reverting" ? from : to });
+  // What was raised meanwhile is kept.
+  const back = () => growth(pod.spec, [{ container, from: to, to: from }], parts.both);
+  const spec = state === "Reverting" ? back() : setTo(pod.spec, { container, to });
   if (spec === undefined) return alreadySo(name);
   if (pod.metadata.resourceVersion !== resourceVersion) return changed(name);
   const body = { metadata: { uid, resourceVersion }, spec };

@@ -240,7 +240,7 @@ export interface ShrinkPolicy {
   readonly windowMs: number;
   /** 0.2: keep 20 % more than the peak. */
   readonly margin: number;
-  /** Whether a container may get less than its template asks for. */
+  /** Whether a request may become lower than in the template. */
   readonly belowTemplate: boolean;
 }
 

@@ -274,7 +274,7 @@ export interface Shrink {
   readonly atMs: number;
   /**
    * Pending: stored, and not confirmed by the kubelet. Reverting: the kubelet cannot apply it, and the spec is set back. Undone: usage
-   * came near, and the limit of this container is never lowered again. Refused: the API server rejected it; tried again after a day.
+   * came near, and this container is never lowered again. Refused: the API server rejected it; tried again after a day.
    */
   readonly state: "Pending" | "Applied" | "Reverting" | "Undone" | "Refused";
 }

@@ -58,7 +58,7 @@ export const shrinkReasons = {
   NothingToShrink: "the container has what its peak and the margin need, or what its template asks for",
   WindowIncomplete: "Prometheus does not have samples for the whole window, or did not answer in full",
   ShrunkToday: "the last step was less than a day ago",
-  ShrinkUndone: "the limit had to be raised after it was lowered; it is not lowered again",
+  ShrinkUndone: "the container needed more after it was lowered; it is not lowered again",
   ShrinkBlocked: "the pod cannot be lowered in place now: a resize, a stop, an OOM kill or another autoscaler is in the way",
 } as const;
 
