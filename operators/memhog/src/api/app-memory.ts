@@ -29,7 +29,7 @@ const change = z.object({
   container: name().describe("Name of the container."),
   from: memory("Memory before the raise."),
   to: memory("Memory after the raise."),
-  cappedBy: sentence().optional().describe("Cap that made the raise smaller than the policy asks for."),
+  cappedBy: z.string().max(320).optional().describe("Cap that made the raise smaller than the policy asks for."),
   measured: z
     .object({
       usage: amount().describe("Memory usage."),
@@ -85,6 +85,7 @@ const action = z.object({
 
 const learned = z.object({
   container: name().describe("Name of the container."),
+  revision: name().optional().describe("Revision of the pod template. Only pods of this revision get the memory."),
   limit: amount().describe("Memory limit for new pods."),
   request: amount().optional().describe("Memory request for new pods."),
   at: time().describe("Time at which this was learned. Only pods created later get it from the start."),
@@ -142,7 +143,7 @@ export const AppMemory = defineResource({
     limit: amount().optional().describe("Memory limit in the spec of the container."),
     wanted: amount().optional().describe("Memory limit that the AppMonitor asks for."),
     applied: amount().optional().describe("Memory limit that the kubelet reports."),
-    learned: keyedList(learned, "container").max(40).optional().describe("Memory that new pods get from the start."),
+    learned: z.array(learned).max(40).optional().describe("Memory that new pods get from the start. Forgotten after 14 days."),
     intents: keyedList(intent, "id").max(50).optional().describe("Raises in progress. Stored before anything is changed."),
     actions: z.array(action).max(keptActions).optional().describe("Past raises, oldest first."),
     kills: z.array(kill).max(500).optional().describe("OOM kills that have been counted."),

@@ -62,7 +62,8 @@ export function readRecord(memory: AppMemory | undefined, onBroken: (where: stri
 }
 
 function readLearned(entry: Fields): Learned {
-  return { container: text(entry.container), ...readMemory(entry), atMs: instant(entry.at) };
+  const revision = optional("revision", entry.revision, text);
+  return { container: text(entry.container), ...revision, ...readMemory(entry), atMs: instant(entry.at) };
 }
 
 function readIntent(entry: Fields): Intent {
@@ -285,8 +286,9 @@ type Written = Omit<Status, "phase" | "reason" | keyof Columns | "conditions" | 
 /** Omits empty lists and zeros. A list that is too long keeps its newest entries. */
 function writeRecord(record: AppRecord): Written {
   return {
-    ...list("learned", record.learned, 40, ({ container, atMs, ...memory }) => ({
+    ...list("learned", record.learned, 40, ({ container, revision, atMs, ...memory }) => ({
       container,
+      ...opt("revision", revision),
       ...writeMemory(memory),
       at: time(atMs),
     })),

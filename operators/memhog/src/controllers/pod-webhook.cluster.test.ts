@@ -66,8 +66,8 @@ it("a new pod starts with what its app has learned; without the webhook it is cr
     spec: { memThresholdPercent: 75, memMultiplier: 2, maxMemory: "700Mi" },
   } as never);
   const ref = { namespace, name: "pod-web" };
-  await client.create(AppMemory, { metadata: ref, spec: { app: "Pod/web" } });
-  const learned = [{ container: "main", limit: "768Mi", request: "512Mi", at: "2026-01-01T00:00:00Z" }];
+  const { metadata } = await client.create(AppMemory, { metadata: ref, spec: { app: "Pod/web" } });
+  const learned = [{ container: "main", limit: "768Mi", request: "512Mi", at: metadata.creationTimestamp }];
   await client.patch(AppMemory, ref, { type: "merge", body: { status: { learned } } }, { subresource: "status" });
 
   expect(limitOf(await at.pod("web", "true", true)), "the webhook is not served yet").toBe("384Mi");

@@ -89,7 +89,7 @@ export function learnedBefore(facts: Facts): Due | undefined {
     return undefined;
   const wanted = asLearned(facts, learned);
   // It is not known that this pod needs it, so a cap is not worth reporting.
-  if (!isWorthwhile(grantOf(facts, wanted), has)) return undefined;
+  if (!leavesRoom(facts, wanted) || !isWorthwhile(grantOf(facts, wanted), has)) return undefined;
   return {
     reason: "LearnedBefore",
     detail: `other pods of ${seen.app.name} needed ${readable(learned.limit)}`,
@@ -228,8 +228,28 @@ function asLearned(facts: Facts, learned: Learned): Memory {
 function learnedFor({ seen, pod, container, has }: Facts): Learned | undefined {
   // Its own window has shown that it needs less.
   if (seen.record.shrinks.some((shrink) => shrink.pod.uid === pod.uid && shrink.container === container.name)) return undefined;
-  const learned = seen.record.learned.find((each) => each.container === container.name);
+  const learned = knownFor(seen, pod, container);
   return learned !== undefined && learned.limit > has.limit && pod.createdAtMs > learned.atMs ? learned : undefined;
+}
+
+/** What is not confirmed by another raise for this long is forgotten: the program or its load may have changed. */
+const fadesAfterMs = 14 * 24 * 3_600_000;
+
+/** What the app is known to need in this revision. A new version, and a template that people edited, start without it (G3). */
+function knownFor({ record, nowMs }: ObservedApp, { revision }: ObservedPod, { name }: ObservedContainer): Learned | undefined {
+  return record.learned.find((each) => each.container === name && each.revision === revision && nowMs - each.atMs < fadesAfterMs);
+}
+
+/**
+ * It is not known that this pod needs it, so it takes at most half of what a quota has left: the rest is for pods that need it (G3).
+ * Twelve new pods must not leave nothing for a hot one.
+ */
+function leavesRoom({ seen, has, reserved }: Facts, wanted: Memory): boolean {
+  return seen.limits.quotas.every(({ of, hard, used }) => {
+    const field = of === "limits" ? "limit" : "request";
+    const left = hard - used - reserved.reduce((total, each) => total + each[field], 0);
+    return (wanted[field] ?? 0) - (has[field] ?? 0) <= left / 2;
+  });
 }
 
 function atLeast({ limit, request }: Memory, learned: Learned | undefined): Memory {
@@ -301,7 +321,7 @@ function exceededBy(
   const tooMuch = { limit: to.limit, request: byRedeploying ? (to.request ?? 0) : 0 };
   const above = caps.find(({ of, most }) => tooMuch[of] > Math.max(most, of === "request" ? (container.request ?? 0) : 0));
   if (above !== undefined) return above.name;
-  const learned = seen.record.learned.find((each) => each.container === container.name)?.limit ?? 0;
+  const learned = knownFor(seen, pod, container)?.limit ?? 0;
   return to.limit > Math.max(stepFrom(has, policy), 2 * has, learned) ? `memMultiplier ${policy.multiplier}` : undefined;
 }
 

@@ -52,7 +52,7 @@ function add(seen: ObservedApp, sum: Settlement, intent: Intent): Settlement {
   const progress = orInfeasible(seen, sum.record, progressOf(seen, intent));
   const intents = sum.record.intents.flatMap((one) => (one !== intent ? [one] : progress.open ? [progress.intent] : []));
   const given = withGiven({ ...sum.record, intents }, progress.given ?? []);
-  const record = progress.arrived ? withRaise(given, progress.intent, learnedAt(seen)) : given;
+  const record = progress.arrived ? withRaise(seen, given, progress.intent) : given;
   const arrived = progress.arrived ? [...sum.arrived, progress.intent] : sum.arrived;
   return end(seen, { ...sum, record, arrived }, progress);
 }
@@ -146,7 +146,8 @@ function countReverts(seen: ObservedApp, record: AppRecord, policy: Policy): Con
   };
   if (reverts <= tolerated) return { record: next, lost };
   const { uid: monitorUid, generation: monitorGeneration } = policy;
-  return { record: withStop(next, { reason: "Contested", atMs: seen.nowMs, monitorUid, monitorGeneration }), lost };
+  const stop: Stop = { reason: "Contested", atMs: seen.nowMs, monitorUid, monitorGeneration };
+  return { record: unlearned(withStop(next, stop), () => true), lost };
 }
 
 function isContested({ record, policies: [policy] }: ObservedApp): boolean {
@@ -229,7 +230,8 @@ export function storeStops(seen: ObservedApp, record: AppRecord, verdicts: reado
     // Resized in place, each pod has its own history. Where pods are replaced, the stop must outlive them.
     const about = found !== undefined && resizesInPlace(seen, pod, found) ? { uid } : {};
     const by = { monitorUid: policy.uid, monitorGeneration: policy.generation };
-    return withStop(sum, { reason: decision.reason, atMs: seen.nowMs, ...about, container, ...by });
+    const stopped = withStop(sum, { reason: decision.reason, atMs: seen.nowMs, ...about, container, ...by });
+    return unlearned(stopped, (one) => one.container === container && one.revision === pod.revision);
   }, record);
 }
 
@@ -272,18 +274,31 @@ function withAction(record: AppRecord, { intent, outcome, cause, message }: Prog
   return { ...record, actions: [...record.actions, action].slice(-keptActions) };
 }
 
-/** The raise is applied, and new pods start with it. A raise to what was learned before is not counted. */
-function withRaise(record: AppRecord, { changes, reason }: Intent, atMs: number): AppRecord {
+/** The raise is applied. A raise to what was learned before is not counted. */
+function withRaise(seen: ObservedApp, record: AppRecord, { pod, changes, reason }: Intent): AppRecord {
   const raises = record.raises + (reason === "LearnedBefore" ? 0 : 1);
-  return { ...record, raises, learned: changes.reduce((list, change) => withLearned(list, change, atMs), record.learned) };
+  const revision = podOf(seen, pod.uid)?.revision;
+  const by = { atMs: learnedAt(seen), ...(revision !== undefined && { revision }) };
+  return { ...record, raises, learned: changes.reduce((list, change) => withLearned(list, change, by), record.learned) };
 }
 
-function withLearned(list: readonly Learned[], { container, to }: Change, atMs: number): readonly Learned[] {
-  const known = list.find((one) => one.container === container);
-  if (known !== undefined && known.limit >= to.limit) return list;
+/** New pods of this revision start with it. What a cap reduced is not what the container needs, so nothing is learned from it (G3). */
+function withLearned(
+  list: readonly Learned[],
+  { container, to, cappedBy }: Change,
+  by: Pick<Learned, "revision" | "atMs">,
+): readonly Learned[] {
+  const known = list.find((one) => one.container === container && one.revision === by.revision);
+  if (cappedBy !== undefined || (known !== undefined && known.limit >= to.limit)) return list;
   const request = known?.request !== undefined && to.request !== undefined ? larger(known.request, to.request) : to.request;
-  const learned: Learned = { container, limit: to.limit, request, atMs };
+  const learned: Learned = { container, ...by, limit: to.limit, request };
   return [...list.filter((one) => one !== known), learned].slice(-most.learned);
+}
+
+/** What was learned from a container that turned out to leak, or from an app that is contested, is not given to new pods (G3). */
+function unlearned(record: AppRecord, isWrong: (one: Learned) => boolean): AppRecord {
+  const learned = record.learned.filter((one) => !isWrong(one));
+  return learned.length === record.learned.length ? record : { ...record, learned };
 }
 
 export function withGiven(record: AppRecord, given: readonly Given[]): AppRecord {

@@ -114,13 +114,17 @@ export function verdictOn(
 /** A verdict on every container of the app, in order. Room that one is granted is not granted again to the next. */
 export function verdictsOn(seen: ObservedApp): readonly Verdict[] {
   const reserved = [...reservationsIn(seen)];
-  return seen.pods.flatMap((pod) =>
-    pod.containers.map((container) => {
-      const verdict = verdictOn(seen, pod, container, reserved);
-      if (verdict.decision.kind === "raise") reserved.push(reservationOf(pod, container, verdict.decision.granted));
-      return verdict;
-    }),
-  );
+  const judge = (pod: ObservedPod, container: ObservedContainer): Verdict => {
+    const verdict = verdictOn(seen, pod, container, reserved);
+    if (verdict.decision.kind === "raise") reserved.push(reservationOf(pod, container, verdict.decision.granted));
+    return verdict;
+  };
+  // Those that are known to need memory come first. What is only learned gets what they leave (G3).
+  const all = seen.pods.flatMap((pod) => pod.containers.map((container) => ({ pod, container })));
+  const isLearned = ({ decision }: Verdict) => decision.kind === "raise" && decision.reason === "LearnedBefore";
+  const suspected = new Set(all.filter(({ pod, container }) => isLearned(verdictOn(seen, pod, container, reserved))));
+  const needed = new Map(all.filter((one) => !suspected.has(one)).map((one) => [one, judge(one.pod, one.container)]));
+  return all.map((one) => needed.get(one) ?? judge(one.pod, one.container));
 }
 
 function judge(facts: Facts): Decision {

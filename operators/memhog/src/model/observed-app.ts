@@ -80,6 +80,8 @@ export interface ObservedPod {
   readonly createdAtMs: number;
   /** The annotation is "true". */
   readonly monitored: boolean;
+  /** The revision of the pod template it was made from; undefined if that is not known, as for bare pods. */
+  readonly revision?: string | undefined;
   readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   readonly ready: boolean;
   readonly deleting: boolean;

@@ -134,7 +134,7 @@ export interface Memory {
 }
 
 export interface AppRecord {
-  /** Per container: the largest size that was applied. New pods start with it. */
+  /** Per container and revision of the template: the largest size that was applied. New pods start with it. */
   readonly learned: readonly Learned[];
   /** Raises in progress, at most one per pod and one per template. Stored before anything is changed. */
   readonly intents: readonly Intent[];
@@ -170,6 +170,8 @@ export const emptyRecord: AppRecord = {
 
 export interface Learned {
   readonly container: string;
+  /** Only pods of this revision get it: another version of the program may need less. */
+  readonly revision?: string;
   readonly limit: Bytes;
   readonly request: Bytes | undefined;
   /** Pods created after this get it from the start; older ones only when they need it. */

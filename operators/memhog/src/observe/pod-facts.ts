@@ -1,5 +1,6 @@
 // The facts of a pod. For every pod: its memory request, which reduces the free memory of its node, and its health, because it may be
 // a replica of a monitored app. For an annotated pod: everything a decision depends on, computed once per change of the pod.
+import { createHash } from "node:crypto";
 import type { Pod, Stored } from "@memhog/runtime";
 import type { Container, ContainerStatus, PodCondition, PodStatus, ResourceList, Volume } from "@memhog/runtime/kinds";
 import { parseTime } from "@memhog/runtime/objects";
@@ -17,7 +18,7 @@ export interface PodFacts extends Pick<ObservedPod, "createdAtMs" | "phase" | "r
   readonly watched: WatchedPod | undefined;
 }
 
-export interface WatchedPod extends Pick<ObservedPod, "monitored" | "qos" | "podLevel" | "copyOf" | "copyRisk"> {
+export interface WatchedPod extends Pick<ObservedPod, "monitored" | "revision" | "qos" | "podLevel" | "copyOf" | "copyRisk"> {
   readonly containers: readonly ContainerFacts[];
   readonly resize: ObservedResize;
   readonly notResizable: string | undefined;
@@ -62,6 +63,7 @@ function watchedPod(pod: Stored<Pod>): WatchedPod {
   const { status } = pod;
   return {
     monitored: annotations[monitorAnnotation] === "true",
+    revision: revisionOf(pod),
     // The API server sets qosClass when it stores a pod. A pod without a status cannot be resized anyway.
     qos: status?.qosClass ?? "BestEffort",
     containers: containersOf(pod),
@@ -77,6 +79,18 @@ function watchedPod(pod: Stored<Pod>): WatchedPod {
 function podLevelOf({ spec: { resources } }: Stored<Pod>): Pick<ObservedPod, "podLevel"> {
   const [limit, request] = [memoryIn(resources?.limits), memoryIn(resources?.requests)];
   return limit === undefined && request === undefined ? {} : { podLevel: { limit, request } };
+}
+
+/**
+ * Deployments, StatefulSets and DaemonSets label their pods with the revision of the template. The pods of Jobs have no such label, and
+ * those of a CronJob belong to another Job each time: what their containers run identifies the version.
+ */
+function revisionOf({ metadata, spec }: Stored<Pod>): string | undefined {
+  const { labels = {} } = metadata;
+  const revision = labels["pod-template-hash"] ?? labels["controller-revision-hash"];
+  if (revision !== undefined || controllerIn({ metadata })?.kind !== "Job") return isName(revision) ? revision : undefined;
+  const runs = spec.containers.map(({ name, image, command, args }) => [name, image, command, args]);
+  return createHash("sha256").update(JSON.stringify(runs)).digest("hex").slice(0, 10);
 }
 
 function whyNotResizable({ metadata, spec }: Stored<Pod>): string | undefined {
