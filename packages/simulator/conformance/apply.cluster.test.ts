@@ -123,7 +123,7 @@ describe("apply conflict", () => {
     const name = here.name();
     await apply(map(name, { a: "1", b: "1" }), "theirs");
     const refused = await refusal(apply(map(name, { a: "2", b: "2" })));
-    expect(refused.said).toBe('Apply failed with 2 conflicts: conflicts with "theirs":\n- .data.a\n- .data.b');
+    expect(refused.said).toBe('Apply failed with 2 conflicts: conflicts with "theirs": - .data.a - .data.b');
   });
 
   it("does not occur if both managers apply the same value", async () => {

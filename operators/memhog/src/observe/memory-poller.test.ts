@@ -48,17 +48,15 @@ function polling(answers: readonly Given[], objects: readonly Stored<KubernetesO
 
 describe("memory poller", () => {
   it("sends one query for all pods and enqueues every app once", async () => {
-    const copy = hungry({
-      name: "web-autoscaled",
-      annotations: { [monitorAnnotation]: "true", "app-monitor.kubedemo.com/app": "web" },
-    });
+    const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "uid-web", controller: true };
+    const replicas = ["web-0", "web-1"].map((name) => hungry({ name, ownerReferences: [owner] }));
     const other = hungry({ namespace: "bank", name: "till" });
-    await using run = polling([some], [hungry(), copy, other, aPod()]);
+    await using run = polling([some], [hungry(), ...replicas, other, aPod()]);
     await run.clock.advance(0);
     expect(run.asked).toEqual([
       'container_memory_working_set_bytes{container!="",container!="POD",namespace=~"bank|shop"}[120s]',
     ]);
-    expect(run.woken).toEqual(["shop/pod-web sampled", "bank/pod-till sampled"]);
+    expect(run.woken).toEqual(["shop/pod-web sampled", "shop/statefulset-web sampled", "bank/pod-till sampled"]);
     expect(run.poller.metrics()).toEqual({ available: true, freshForMs: 90_000 });
     expect(run.poller.samplesOf("WorkingSet", web, life).samples).toEqual([
       { bytes: 100, ageMs: 20_000 },
