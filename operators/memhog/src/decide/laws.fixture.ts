@@ -83,7 +83,9 @@ const laws: Readonly<Record<string, Law>> = {
     const more = again(found, { samples });
     if (more.kind === "raise" && more.granted.limit >= found.decision.granted.limit) return undefined;
     const jumps = trendOf(samples, found.decision.from.limit)?.steady === false;
-    return found.decision.reason === "WillRunOut" && jumps ? undefined : `does: ${more.reason}`;
+    // A jump is no trend: it is not extrapolated, and it does not end a cooldown.
+    const waits = more.reason === "BelowThreshold" || more.reason === "CoolingDown";
+    return jumps && waits ? undefined : `does: ${more.reason}`;
   }),
 
   "one need raises once: what was granted is not asked for again": ifRaised((found) => {

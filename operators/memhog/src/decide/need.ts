@@ -268,7 +268,7 @@ function keeping({ seen, pod, has }: Facts, { limit, request }: Memory): Memory 
 }
 
 /** An amount after one step of this policy. */
-function stepFrom(value: Bytes, { multiplier }: Pick<Policy, "multiplier">): Bytes {
+export function stepFrom(value: Bytes, { multiplier }: Pick<Policy, "multiplier">): Bytes {
   return value * multiplier < mostOfAll ? times(value, multiplier) : larger(value, mostOfAll);
 }
 

@@ -49,6 +49,7 @@ import {
   outOfMemory,
   runningOut,
   sampleStale,
+  stepFrom,
   thresholdCrossed,
   unansweredKill,
 } from "./need.ts";
@@ -299,8 +300,10 @@ function nodeUnderPressure({ due, pod }: DueRaise): Hold | undefined {
 }
 
 function capReached(raise: DueRaise): Hold | undefined {
-  const { due, grant, has } = raise;
-  if (isWorthwhile(grant, has)) return undefined;
+  const { due, grant, has, policy } = raise;
+  const { limit } = grant.granted;
+  // Several steps may be due at once. Room for one of them is enough.
+  if (isWorthwhile(grant, has) || (limit > has.limit && limit >= stepFrom(has.limit, policy))) return undefined;
   const reason = unansweredKill(raise) === undefined ? "CapReached" : "OutOfMemoryAtCap";
   const by = grant.cappedBy ?? "the largest number";
   return hold(reason, `${due.detail}; ${by} leaves no more than ${quantityText(grant.granted.limit)}`, {
