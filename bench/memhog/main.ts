@@ -32,7 +32,7 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`Usage: npm run bench -- memhog [--quick] [--pods 1000,5000] [--worlds 1000000] [--objects 10000] [--json]
 
---quick    without the part that needs a real node (root) and six minutes
+--quick    without the part that needs a real node (root) and seven minutes
 --pods     how many simulated pods the operator looks after
 --worlds   also hold the laws of decide() against so many random worlds
 --objects  also measure the operator with so many AppMonitors and AppMemories`);

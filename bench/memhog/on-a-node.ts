@@ -14,10 +14,7 @@ const mib = 2 ** 20;
 const apartMs = 1_700;
 const ramps = 6;
 
-/**
- * All start at zero: between two samples, a hog that starts with 100 MiB looks like a ramp of 10 MiB/s and is raised for
- * that.
- */
+/** All idle for a minute first, at zero: idle samples before a ramp must not flatten its trend. */
 const races = [
   { rate: "1Mi/s", goal: 300 * mib },
   { rate: "2Mi/s", goal: 720 * mib },

@@ -32,7 +32,7 @@ export interface RampResult {
 
 /** Runs the hog until its goal or its end, then deletes the pod. */
 export async function runRamp(cluster: Cluster, { name, namespace, rate, goal }: RampOptions): Promise<RampResult> {
-  const pod = hogPod({ name, args: ["--ramp", rate], limit: "384Mi", request: "256Mi", monitored: true });
+  const pod = hogPod({ name, args: ["--idle", "60s", "--ramp", rate], limit: "384Mi", request: "256Mi", monitored: true });
   const [applied] = await cluster.apply({ ...pod, metadata: { ...pod.metadata, namespace } });
   try {
     const seen = await follow(await cgroupOfPod(cluster, name, namespace), goal);

@@ -51,7 +51,10 @@ describe("the loop", () => {
 const never = { random: () => expect.fail("nothing here is left to chance") };
 
 describe("a ramp", () => {
-  const ramp = scheduleOf({ kind: "ramp", start: 5 * mebibyte, bytesPerSecond: 2 * mebibyte, to: 20 * mebibyte }, never);
+  const ramp = scheduleOf(
+    { kind: "ramp", start: 5 * mebibyte, idleMs: 0, bytesPerSecond: 2 * mebibyte, to: 20 * mebibyte },
+    never,
+  );
   const moments: readonly { ms: number; mib: number }[] = [
     { ms: 0, mib: 5 },
     { ms: 250, mib: 5.5 },
@@ -64,8 +67,14 @@ describe("a ramp", () => {
     expect(ramp(ms)).toBe(mib * mebibyte);
   });
 
+  it("holds its start while it idles, and then grows as if it had just begun", () => {
+    const plan = { kind: "ramp", start: 5 * mebibyte, idleMs: 60_000, bytesPerSecond: 2 * mebibyte, to: 20 * mebibyte } as const;
+    const idling = scheduleOf(plan, never);
+    expect([0, 59_999, 60_000, 61_000, 67_500, 1e9].map((ms) => idling(ms) / mebibyte)).toEqual([5, 5, 5, 7, 20, 20]);
+  });
+
   it("depends on time alone, not on how often it is read", () => {
-    const slow = scheduleOf({ kind: "ramp", start: 0, bytesPerSecond: 1 / 3, to: Number.POSITIVE_INFINITY }, never);
+    const slow = scheduleOf({ kind: "ramp", start: 0, idleMs: 0, bytesPerSecond: 1 / 3, to: Number.POSITIVE_INFINITY }, never);
     for (let ms = 0; ms < 9000; ms += 7) slow(ms);
     expect(slow(9000)).toBe(3);
   });

@@ -15,13 +15,15 @@ export interface Random {
 export function scheduleOf(plan: HogPlan, random: Random): Schedule {
   switch (plan.kind) {
     case "ramp":
-      return (elapsedMs) => Math.min(plan.to, plan.start + Math.floor((plan.bytesPerSecond * elapsedMs) / 1000));
+      return (elapsedMs) => Math.min(plan.to, plan.start + grownAfter(Math.max(0, elapsedMs - plan.idleMs), plan.bytesPerSecond));
     case "hold":
       return () => plan.start;
     case "buffers":
       return buffers(plan.start, random);
   }
 }
+
+const grownAfter = (ms: number, bytesPerSecond: number): number => Math.floor((bytesPerSecond * ms) / 1000);
 
 const slotCount = 20;
 

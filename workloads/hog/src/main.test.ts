@@ -30,6 +30,8 @@ describe("the program", () => {
     await using confused = start("--ramp", "fast");
     expect(await confused.ended).toEqual([2, null]);
     expect(confused.complaint()).toBe('hog: --ramp: expected a speed above zero such as 1Mi/s or 30Mi/min, found "fast"\n');
+    await using restless = start("--ramp", "1Mi/s", "--idle", "soon");
+    expect(await restless.ended).toEqual([2, null]);
   });
 
   it("exits with 1 and a reason if the system rejects the allocation", async () => {

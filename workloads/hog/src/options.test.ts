@@ -11,13 +11,23 @@ describe("flags", () => {
     {
       name: "a ramp without an end is endless",
       flags: "--ramp 1Mi/s",
-      plan: { kind: "ramp", start: 0, bytesPerSecond: mebibyte, to: endless },
+      plan: { kind: "ramp", start: 0, idleMs: 0, bytesPerSecond: mebibyte, to: endless },
     },
     {
       name: "a ramp from here to there; --hold changes nothing about it",
       flags: "--ramp=1/s --start=2 --to=3 --hold",
-      plan: { kind: "ramp", start: 2, bytesPerSecond: 1, to: 3 },
+      plan: { kind: "ramp", start: 2, idleMs: 0, bytesPerSecond: 1, to: 3 },
     },
+    ...[
+      { idle: "60s", idleMs: 60_000 },
+      { idle: "1.5m", idleMs: 90_000 },
+      { idle: "1h", idleMs: 3_600_000 },
+      { idle: "0s", idleMs: 0 },
+    ].map(({ idle, idleMs }) => ({
+      name: `a ramp after ${idle} of idling`,
+      flags: `--ramp 1/s --idle ${idle}`,
+      plan: { kind: "ramp", start: 0, idleMs, bytesPerSecond: 1, to: endless } as const,
+    })),
     { name: "--help asks for help, whatever else is said", flags: "--to nowhere -h", plan: "help" },
   ];
   it.each(plans)("$name", ({ flags, plan }) => expect(parseHogFlags(words(flags))).toEqual(plan));
@@ -28,6 +38,13 @@ describe("flags", () => {
     { flags: "--ramp", code: "HOG_BAD_FLAGS", says: /--ramp.*argument missing/ },
     { flags: "--rampe 1Mi/s", code: "HOG_BAD_FLAGS", says: /'--rampe'; --help/ },
     { flags: "1Mi/s", code: "HOG_BAD_FLAGS", says: /'1Mi\/s'/ },
+    { flags: "--idle 60s", code: "HOG_BAD_FLAGS", says: /add --ramp/ },
+    { flags: "--idle 60s --hold", code: "HOG_BAD_FLAGS", says: /add --ramp/ },
+    ...["60", "s", "-1s", "1e3s", "1m30s", "60S", "9999999999999h"].map((idle) => ({
+      flags: `--ramp 1/s --idle=${idle}`,
+      code: "HOG_BAD_QUANTITY",
+      says: /^--idle: expected a duration such as 60s, 2m or 1h, found "/,
+    })),
     { flags: "--ramp 1Mi/s --to 5MB", code: "HOG_BAD_QUANTITY", says: /^--to: .*"5MB"/ },
   ];
   it.each(bad)("rejects $flags with a reason", ({ flags, code, says }) => {

@@ -13,9 +13,10 @@ describe("the flags of the hog", () => {
     { flags: "--start 7", plan: { kind: "buffers", start: 7 } },
     { flags: "--hold", plan: { kind: "hold", start: 0 } },
     { flags: "--start 50Mi --hold", plan: { kind: "hold", start: 50 * mib } },
-    { flags: "--ramp 1Mi/s", plan: { kind: "ramp", start: 0, bytesPerSecond: mib, to: endless } },
-    { flags: "--ramp 30Mi/min --to 1.5M", plan: { kind: "ramp", start: 0, bytesPerSecond: mib / 2, to: 1_500_000 } },
-    { flags: "--ramp=1/s --start=2 --to=3 --hold", plan: { kind: "ramp", start: 2, bytesPerSecond: 1, to: 3 } },
+    { flags: "--ramp 1Mi/s", plan: { kind: "ramp", start: 0, idleMs: 0, bytesPerSecond: mib, to: endless } },
+    { flags: "--ramp 30Mi/min --to 1.5M", plan: { kind: "ramp", start: 0, idleMs: 0, bytesPerSecond: mib / 2, to: 1_500_000 } },
+    { flags: "--ramp 1/s --idle 2m", plan: { kind: "ramp", start: 0, idleMs: 120_000, bytesPerSecond: 1, to: endless } },
+    { flags: "--ramp=1/s --start=2 --to=3 --hold", plan: { kind: "ramp", start: 2, idleMs: 0, bytesPerSecond: 1, to: 3 } },
   ];
   it.each(plans)("give a plan: $flags", ({ flags, plan }) => expect(hogBehaviorOf(words(flags))).toEqual(plan));
 
@@ -27,6 +28,8 @@ describe("the flags of the hog", () => {
     "--ramp 1/s --start 5Mi --to 4Mi",
     "--ramp fast",
     "--ramp 0/s",
+    "--idle 60s",
+    "--ramp 1/s --idle 60",
     "--rampe 1Mi/s",
     "--start 9999999999Ti",
   ];
@@ -57,6 +60,13 @@ describe("random flags of the hog", () => {
   const flag = fc.oneof(
     { weight: 4, arbitrary: fc.tuple(fc.constantFrom("--start", "--to"), size) },
     { weight: 4, arbitrary: fc.tuple(fc.constant("--ramp"), speed) },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(
+        fc.constant("--idle"),
+        fc.tuple(number, fc.constantFrom("s", "m", "h", "")).map((parts) => parts.join("")),
+      ),
+    },
     {
       weight: 2,
       arbitrary: fc.tuple(fc.constantFrom("--hold", "--help", "-h", "--ramp", "--rampe", "--", "--no-hold", "extra")),

@@ -246,6 +246,11 @@ describe("parseMemoryModel", () => {
       { args: ["--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 5_000, holds: 55 },
       { args: ["--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 20_000, holds: 60 },
       { args: ["--start", "50Mi", "--hold"], at: 20_000, holds: 50 },
+      { args: ["--idle", "60s", "--ramp", "1Mi/s"], at: 60_000, holds: 0 },
+      { args: ["--idle", "60s", "--ramp", "1Mi/s"], at: 67_000, holds: 7 },
+      { args: ["--idle", "60s", "--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 59_000, holds: 50 },
+      { args: ["--idle", "60s", "--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 65_000, holds: 55 },
+      { args: ["--idle", "60s", "--start", "50Mi", "--ramp", "1Mi/s", "--to", "60Mi"], at: 80_000, holds: 60 },
     ])("$args after $at ms", ({ args, at, holds }) => expect(usageAt(hogModel(args, 1), at)).toBe(mib(itself + holds)));
 
     it("without flags: buffers, the first immediately, in addition to the initial memory", () => {

@@ -66,19 +66,30 @@ export function constant(bytes: number): MemoryModel {
   return pieces([{ fromMs: 0, untilMs: Number.POSITIVE_INFINITY, bytes, perMs: 0 }]);
 }
 
+interface Rise {
+  readonly perSecond: number;
+  /** @default 0 */
+  readonly from?: number;
+  /** Stays at `from` for so long. @default 0 */
+  readonly idleMs?: number;
+}
+
 /** A linear rise from one amount to another, which it then keeps. */
-export function ramp({ perSecond, from = 0, to }: { readonly perSecond: number; readonly from?: number; readonly to: number }) {
+export function ramp({ perSecond, from = 0, idleMs = 0, to }: Rise & { readonly to: number }) {
   if (!(perSecond > 0)) throw new RangeError(`expected a ramp to rise, found ${perSecond} bytes per second`);
   const top = Math.max(from, to);
   return trace([
-    [0, from],
-    [((top - from) / perSecond) * 1_000, top],
+    [idleMs, from],
+    [idleMs + ((top - from) / perSecond) * 1_000, top],
   ]);
 }
 
 /** A ramp without an end. */
-export function leak({ perSecond, from = 0 }: { readonly perSecond: number; readonly from?: number }): MemoryModel {
-  return pieces([{ fromMs: 0, untilMs: Number.POSITIVE_INFINITY, bytes: from, perMs: perSecond / 1_000 }]);
+export function leak({ perSecond, from = 0, idleMs = 0 }: Rise): MemoryModel {
+  return pieces([
+    { fromMs: 0, untilMs: idleMs, bytes: from, perMs: 0 },
+    { fromMs: idleMs, untilMs: Number.POSITIVE_INFINITY, bytes: from, perMs: perSecond / 1_000 },
+  ]);
 }
 
 /** Steps from one amount to the next at given times: `[0, mib(50)], [30_000, mib(200)]`. */
@@ -200,8 +211,9 @@ export function hogModel(args: readonly string[], seed: number): MemoryModel {
   const from = hogBaseline + plan.start;
   if (plan.kind === "hold") return constant(from);
   if (plan.kind === "buffers") return hogBuffers(seed, plan.start);
-  const { bytesPerSecond: perSecond, to } = plan;
-  return to === Number.POSITIVE_INFINITY ? leak({ perSecond, from }) : ramp({ perSecond, from, to: hogBaseline + to });
+  const { bytesPerSecond: perSecond, idleMs, to } = plan;
+  const rise = { perSecond, from, idleMs };
+  return to === Number.POSITIVE_INFINITY ? leak(rise) : ramp({ ...rise, to: hogBaseline + to });
 }
 
 function parseRamp(rest: string): MemoryModel | undefined {
