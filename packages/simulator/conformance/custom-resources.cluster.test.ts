@@ -325,6 +325,11 @@ describe("CustomResourceDefinition", () => {
     expect(refused.said).toContain("Required value: must not be empty for specified object fields");
   });
 
+  it("accepts a schema that only says that every field is kept", async () => {
+    const schema = { openAPIV3Schema: { "x-kubernetes-preserve-unknown-fields": true } };
+    expect((await tried(definition("other.memhog.test", {}, { schema }).crd)).metadata.name).toBe("widgets.other.memhog.test");
+  });
+
   it("requires exactly one storage version", async () => {
     const refused = await refusal(tried(definition("other.memhog.test", {}, { storage: false }).crd));
     expect(refused.said).toContain("must have exactly one version marked as storage version");

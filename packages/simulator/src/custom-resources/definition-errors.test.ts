@@ -16,11 +16,15 @@ const inSpec = (field: JsonObject) => (definition: JsonObject) => {
   const [version] = listAt(definition, "spec", "versions");
   Object.assign(objectAt(version, "schema", "openAPIV3Schema", "properties", "spec", "properties"), { x: field });
 };
+const withSchema = (openAPIV3Schema: JsonObject) => (definition: JsonObject) => {
+  for (const version of listAt(definition, "spec", "versions")) Object.assign(objectAt(version), { schema: { openAPIV3Schema } });
+};
 const at = "spec.validation.openAPIV3Schema.properties[spec].properties[x]";
 
 describe("the server rejects a CustomResourceDefinition", () => {
   it("only if it is invalid", () => {
     expect(messageFor(() => {})).toBe("[]");
+    expect(messageFor(withSchema({ "x-kubernetes-preserve-unknown-fields": true }))).toBe("[]");
   });
 
   it.each([
@@ -33,6 +37,11 @@ describe("the server rejects a CustomResourceDefinition", () => {
       what: "with a group that is not a domain",
       change: (d: JsonObject) => void Object.assign(objectAt(d, "spec"), { group: "x" }),
       says: 'spec.group: Invalid value: "x": should be a domain with at least one dot',
+    },
+    {
+      what: "with a schema without a type",
+      change: withSchema({ properties: {} }),
+      says: "spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root",
     },
     {
       what: "with a field without a type",

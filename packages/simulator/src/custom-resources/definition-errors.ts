@@ -136,9 +136,9 @@ function columnErrors(version: JsonObject, place: string): readonly FieldError[]
 /** @throws StatusError 501 if a rule uses a function that the simulator does not implement */
 function schemaDefinitionErrors(schema: JsonObject, path: string, cel: CelEnvironment): readonly FieldError[] {
   const { type } = schema;
-  const root = type === undefined ? [required(`${path}.type`, "must not be empty at the root")] : [];
   const shape = type === undefined || type === "object" ? [] : [invalid(`${path}.type`, type, "must be object at the root")];
-  return [...root, ...shape, ...metadataErrors(schema, path), ...nodeErrors(schema as StructuralSchema, path, cel)];
+  const nodes = childErrors(schema as StructuralSchema, path, "must not be empty at the root", cel);
+  return [...shape, ...metadataErrors(schema, path), ...nodes];
 }
 
 function metadataErrors({ properties }: JsonObject, path: string): readonly FieldError[] {
