@@ -38,11 +38,21 @@ export function report(title: string, figures: readonly Figure[], where = condit
     figure.goal ?? "",
     figure.holds === undefined ? "" : figure.holds ? "yes" : "NO",
   ]);
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => (row[column] ?? "").length)));
-  const line = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   console.log(`## ${title}\n`);
   for (const [name, value] of Object.entries(where)) console.log(`- ${name}: ${value}`);
-  console.log(`\n${line(header)}\n${line(widths.map((width) => "-".repeat(width)))}`); // the format that the formatter uses in docs/
+  printTable({ header, rows });
+}
+
+export interface Table {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Prints in the format that the formatter uses in docs/. */
+export function printTable({ header, rows }: Table): void {
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => (row[column] ?? "").length)));
+  const line = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
+  console.log(`\n${line(header)}\n${line(widths.map((width) => "-".repeat(width)))}`);
   for (const row of rows) console.log(line(row));
 }
 

@@ -22,8 +22,17 @@ export function measureShrink(): readonly Figure[] {
   }));
   const total = (of: "reserved" | "used" | "kills", which: "with" | "without") =>
     lives.reduce((sum, life) => sum + life[which][of], 0);
+  const ratio = (which: "with" | "without") => total("reserved", which) / total("used", which);
   return [
     ...ratios,
+    {
+      name: "reserved ÷ used, all shapes together",
+      unit: "×",
+      ours: ratio("with"),
+      peers: { without: ratio("without") },
+      goal: "≤ 1.3",
+      holds: ratio("with") <= 1.3,
+    },
     {
       name: "GiB-hours reserved",
       unit: "GiB·h",

@@ -3,7 +3,7 @@
 import { bytes, MiB, mib } from "../model/bytes.ts";
 import { aNode, anApp, anObservedContainer, anObservedPod, aPolicy, aTemplate, now } from "../model/observed-app.fixture.ts";
 import type { ObservedApp, ObservedPod, Policy, Sample } from "../model/observed-app.ts";
-import type { AppRecord, Stop } from "../model/plan.ts";
+import type { Stop } from "../model/plan.ts";
 import { pass, type Run, settled } from "./world.fixture.ts";
 
 export interface Trace {
@@ -134,6 +134,39 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
+/**
+ * Healthy programs that need more than memhog grants without maxMemory: 8 times the original limit, so usage of 2304Mi at the default
+ * threshold. `maxMemory` is set in half of them.
+ */
+export const largeShapes: readonly Shape[] = [undefined, mib(12_288)].flatMap((maxMemory) => {
+  const shape = (name: string, trace: Shape["trace"]): Shape => ({
+    name: maxMemory === undefined ? name : `${name}, maxMemory 12Gi`,
+    isLeak: false,
+    trace: (random) => ({ ...trace(random), ...(maxMemory !== undefined && { policy: { maxMemory } }) }),
+  });
+  return [
+    shape("large cache that fills up", (random) => {
+      const [level, tau, noise] = [between(random, 3000, 8000), between(random, hour, 6 * hour), noiseOf(random, 0.02)];
+      return { uses: (t) => (60 + level * (1 - Math.exp(-t / tau))) * noise(t), hours: 48, everySeconds: 60 };
+    }),
+    shape("large load at the start, then constant", (random) => {
+      const [rate, level, noise] = [between(random, 1, 20), between(random, 3000, 8000), noiseOf(random, 0.02)];
+      return { uses: (t) => Math.min(20 + rate * t, level) * noise(t), hours: 6, everySeconds: 15 };
+    }),
+    shape("large garbage collection", (random) => {
+      const [floor, peak, period] = [between(random, 200, 800), between(random, 3000, 8000), between(random, 600, 3600)];
+      return { uses: (t) => floor + (peak - floor) * saw(t, period), hours: 12, everySeconds: 15 };
+    }),
+    shape("more users every day, to more than 8 times", (random) => {
+      const [base, most, dip] = [between(random, 100, 250), between(random, 3000, 8000), between(random, 0.35, 0.8)];
+      const [noise, days] = [noiseOf(random, 0.05), 10];
+      const load = (t: number) =>
+        (most / base) ** (t / (days * 24 * hour)) * (1 - dip * Math.cos((Math.PI * t) / (24 * hour)) ** 2);
+      return { uses: (t) => base * (0.3 + load(t)) * noise(t), hours: days * 24, everySeconds: 60 };
+    }),
+  ];
+});
+
 function leak(random: () => number, rate: number): Trace {
   const [base, noise] = [between(random, 50, 200), noiseOf(random, 0.01)];
   return {
@@ -148,10 +181,11 @@ const hoursTo = (mibs: number, perSecond: number): number => mibs / perSecond / 
 // Running a trace.
 
 export interface Outcome {
+  /** The reason of the first stop. */
   readonly stopped: Stop["reason"] | undefined;
   readonly kills: number;
+  /** In MiB, ascending. The last one is that of the stop, if there was one: nothing is raised after it. */
   readonly limits: readonly number[];
-  readonly record: AppRecord;
 }
 
 interface Lived {
@@ -160,21 +194,21 @@ interface Lived {
   readonly taken: readonly Sample[];
 }
 
-/** Starts with 256Mi/384Mi on a node of 16Gi, without maxMemory. Ends at the first stop, or when the trace ends. */
+/** Starts with 256Mi/384Mi on a node of 16Gi, without maxMemory unless the trace has it. */
 export function runTrace({ uses, hours, everySeconds, policy = {} }: Trace): Outcome {
   let run: Run = { world: startOf(policy), effects: [] };
   const lives = new Map<string, Lived>();
   const limits = [384];
+  let stopped: Stop["reason"] | undefined;
   for (let second = 0; second <= hours * hour; second += everySeconds) {
     const looked = look({ ...run.world, nowMs: now + second * 1000 }, lives, { uses, second });
     const next = pass({ ...run, world: looked });
     run = { effects: next.effects, world: settled(next.world) };
     const limit = (run.world.pods[0]?.containers[0]?.limit ?? 0) / MiB;
     if (limit > (limits.at(-1) ?? 0)) limits.push(limit);
-    const [stop] = run.world.record.stops;
-    if (stop !== undefined) return { stopped: stop.reason, kills: run.world.record.oomKills, limits, record: run.world.record };
+    stopped ??= run.world.record.stops[0]?.reason;
   }
-  return { stopped: undefined, kills: run.world.record.oomKills, limits, record: run.world.record };
+  return { stopped, kills: run.world.record.oomKills, limits };
 }
 
 function startOf(policy: Partial<Policy>): ObservedApp {
