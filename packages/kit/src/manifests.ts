@@ -119,7 +119,9 @@ interface Served {
 function webhookObjects(name: string, namespace: string, served: Served): readonly KubernetesObject[] {
   const { webhooks, namespaces } = served;
   const configurations = webhookConfigurations(webhooks, { name, namespaces, ...defaultWebhookAddress(name, namespace) });
-  return [webhookServiceOf(name, namespace, webhooks), ...configurations];
+  const labels = labelsOf(name);
+  const labeled = configurations.map((each) => ({ ...each, metadata: { ...each.metadata, labels } }));
+  return [webhookServiceOf(name, namespace, webhooks), ...labeled];
 }
 
 /** A CRD names one Service in one namespace: the API server would never reach an operator elsewhere. */

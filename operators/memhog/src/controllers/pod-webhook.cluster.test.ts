@@ -96,7 +96,7 @@ it("is registered so that it fails open, for monitored pods that are created out
       timeoutSeconds: 2,
       rules: [{ operations: ["CREATE"], resources: ["pods"] }],
       matchConditions: [{ name: "monitored" }],
-      namespaceSelector: { matchExpressions: [{ operator: "NotIn", values: ["kube-system", "memhog-system"] }] },
+      namespaceSelector: { matchExpressions: [{ operator: "NotIn", values: ["kube-system"] }] },
     },
   ]);
 });

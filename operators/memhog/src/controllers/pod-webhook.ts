@@ -39,7 +39,8 @@ const matchConditions = [
 
 /**
  * @param nodes Nodes are watched. Otherwise requests stay as they are, since it is unknown whether a node has room for more.
- * @param options See `mutate`. kube-system and the namespace of the operator are excluded by default.
+ * @param options See `mutate`. By default only kube-system is excluded: the namespace of the operator need not be, since the webhook
+ * fails open, and kustomize does not rename it in a selector.
  */
 export function podWebhook(nodes: boolean, options: PodWebhookOptions = {}): PodWebhook {
   let reader: Reader | undefined;
@@ -47,7 +48,14 @@ export function podWebhook(nodes: boolean, options: PodWebhookOptions = {}): Pod
     Pod,
     (pod, { namespace, signal }) =>
       reader === undefined || namespace === undefined ? undefined : sized({ pod, namespace, signal, nodes }, reader),
-    { operations: ["CREATE"], failurePolicy: "Ignore", timeoutSeconds: 2, matchConditions, ...options },
+    {
+      operations: ["CREATE"],
+      failurePolicy: "Ignore",
+      timeoutSeconds: 2,
+      matchConditions,
+      excludeNamespaces: ["kube-system"],
+      ...options,
+    },
   );
   const start = async (context: RunnableContext) => {
     reader = context;
