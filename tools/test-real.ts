@@ -4,17 +4,25 @@
 import { parseArgs } from "node:util";
 import { run } from "./process.ts";
 
-const { values, positionals } = parseArgs({
-  args: process.argv.slice(2),
-  options: { kubernetes: { type: "string" }, help: { type: "boolean", short: "h" } },
-  allowPositionals: true,
-});
+const usage = `Usage: npm run test:real [-- [--kubernetes VERSION] [FILTER…] [-- VITEST-ARGUMENTS…]]
+
+Runs every test that needs a real Kubernetes, on the newest supported version unless told otherwise.`;
+
+const { values, positionals } = parsed();
 if (values.help) {
-  console.log(
-    "Usage: npm run test:real [-- --kubernetes VERSION] [FILTER…]\n\nRuns every test that needs a real Kubernetes, on the newest supported version unless told otherwise.",
-  );
+  console.log(usage);
   process.exit(0);
 }
 const env = values.kubernetes === undefined ? process.env : { ...process.env, LOCALCLUSTER_KUBERNETES: values.kubernetes };
 const reporters = ["--reporter=default", "--reporter=./tools/closing-line.ts"];
 process.exit(await run("vitest", ["run", "--project", "real", ...reporters, ...positionals], env));
+
+function parsed() {
+  const options = { kubernetes: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+  try {
+    return parseArgs({ args: process.argv.slice(2), options, allowPositionals: true });
+  } catch (error) {
+    console.error(`test:real: ${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
