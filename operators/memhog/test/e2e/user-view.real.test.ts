@@ -41,7 +41,7 @@ describe.runIf(resizesInPlace)("the program in one namespace (real Kubernetes: R
 
     const monitors = await on.eventually(
       () => kubectl("get", "appmonitors"),
-      (text) => / 1 +1 +Watching /.test(text),
+      (text) => / 1 +1 +0 +Watching +AsExpected /.test(text),
     );
     expect(monitors.split("\n")[0]?.split(/ {2,}/)).toEqual([
       "NAME",
@@ -50,7 +50,9 @@ describe.runIf(resizesInPlace)("the program in one namespace (real Kubernetes: R
       "STRATEGY",
       "PODS",
       "RAISES",
+      "OOMKILLS",
       "STATUS",
+      "DEGRADED",
       "AGE",
     ]);
     const memories = await on.eventually(
@@ -63,6 +65,7 @@ describe.runIf(resizesInPlace)("the program in one namespace (real Kubernetes: R
       "LIMIT",
       "WANTED",
       "APPLIED",
+      "OOMKILLS",
       "PHASE",
       "REASON",
       "AGE",
