@@ -1,7 +1,9 @@
-// Hooks on an API server: related objects, updates in place, and a rolling update by operators that are killed at every write.
+// Hooks on an API server: related objects, attachments, updates in place, and a rolling update by operators that are killed at every
+// write.
 import { testCluster } from "@memhog/simulator/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { Controller } from "../controller/controller.ts";
 import { ConfigMap } from "../objects/kinds/core.ts";
 import { defineResource } from "../schema/define-resource.ts";
 import { labelSelector } from "../schema/fields.ts";
@@ -10,6 +12,7 @@ import { clientOf, quick } from "../testing/cluster-world.ts";
 import { eventually } from "../testing/eventually.ts";
 import { killAtEveryWrite, moments, startOperator } from "../testing/start-operator.ts";
 import { compositeController } from "./composite.ts";
+import { decoratorController } from "./decorator.ts";
 import type { CompositeRequest } from "./hook.ts";
 
 const names = { group: "hooks-test.example.com", version: "v1" };
@@ -68,6 +71,25 @@ const litters = compositeController({
   },
 });
 
+/** Kittens with a collar get a tag, a label and an annotation. */
+const tags = decoratorController({
+  name: "tag-controller",
+  resources: [{ kind: Kitten, labelSelector: { matchExpressions: [{ key: "collar", operator: "Exists" }] } }],
+  attachments: [{ kind: ConfigMap, updateStrategy: { method: "InPlace" } }],
+  hooks: {
+    sync: ({ object: { metadata, spec } }) => ({
+      labels: { tagged: "yes" },
+      annotations: { color: spec.color },
+      attachments: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${metadata.name}-tag` }, data: spec }],
+    }),
+    finalize: ({ attachments }) => ({
+      labels: { tagged: null },
+      attachments: [],
+      finalized: Object.keys(attachments["ConfigMap.v1"] ?? {}).length === 0,
+    }),
+  },
+});
+
 async function stage() {
   const closing = new AsyncDisposableStack();
   const cluster = closing.use(await testCluster());
@@ -81,10 +103,9 @@ async function stage() {
       { metadata: ref, spec: { kittens: 3, color, toys: "toys", selector: { matchLabels: { of: "tom" } } } },
       { fieldManager: "test", force: true },
     );
-  const start = async () =>
-    closing.use(
-      await startOperator({ name: "litters", controllers: [litters], kubeconfig: cluster.kubeconfig, namespaces: [namespace] }),
-    );
+  const run = async (...controllers: readonly Controller[]) =>
+    closing.use(await startOperator({ name: "litters", controllers, kubeconfig: cluster.kubeconfig, namespaces: [namespace] }));
+  const start = () => run(litters);
   const kittens = async () => (await client.list(Kitten, { namespace })).items;
   /** Waits until all kittens are of this color, and the status reports it. */
   const settled = (color: string) =>
@@ -98,7 +119,18 @@ async function stage() {
       { timeoutMs: 40_000 },
     );
   const boxOf = () => client.find(ConfigMap, { namespace, name: "tom-box" });
-  return { client, namespace, ref, put, start, kittens, settled, boxOf, [Symbol.asyncDispose]: () => closing.disposeAsync() };
+  return {
+    client,
+    namespace,
+    ref,
+    put,
+    run,
+    start,
+    kittens,
+    settled,
+    boxOf,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
 }
 
 type Stage = Awaited<ReturnType<typeof stage>>;
@@ -156,6 +188,36 @@ describe("a composite controller", () => {
       (litter) => litter === undefined,
     );
     expect([await on.kittens(), await on.boxOf()]).toEqual([[], undefined]);
+  });
+});
+
+describe("a decorator controller", () => {
+  it("adds to the objects it selects, repairs what it added, and takes it back when it no longer selects them", async () => {
+    await using on = await stage();
+    const ref = { namespace: on.namespace, name: "mia" };
+    const [kitten, tag] = [() => on.client.find(Kitten, ref), () => on.client.find(ConfigMap, { ...ref, name: "mia-tag" })];
+    const patch = (body: object) => on.client.patch(Kitten, ref, { type: "merge", body });
+    await on.client.create(Kitten, { metadata: { ...ref, labels: { collar: "red" } }, spec: { color: "black" } });
+    await on.client.create(Kitten, { metadata: { ...ref, name: "stray" }, spec: { color: "grey" } });
+    await on.run(...tags);
+    await eventually(tag, (found) => found?.data?.color === "black");
+    expect((await kitten())?.metadata).toMatchObject({
+      labels: { collar: "red", tagged: "yes" },
+      annotations: { color: "black" },
+    });
+
+    await patch({ spec: { color: "white" }, metadata: { labels: { tagged: "no" } } });
+    await eventually(tag, (found) => found?.data?.color === "white");
+    await eventually(kitten, (found) => found?.metadata.labels?.tagged === "yes");
+    const first = (await tag())?.metadata.uid;
+    await on.client.delete(ConfigMap, { ...ref, name: "mia-tag" });
+    await eventually(tag, (found) => found !== undefined && found.metadata.uid !== first);
+
+    await patch({ metadata: { labels: { collar: null } } });
+    await eventually(kitten, (found) => (found?.metadata.finalizers ?? []).length === 0);
+    expect([await tag(), (await kitten())?.metadata.labels ?? {}]).toEqual([undefined, {}]);
+    const stray = await on.client.get(Kitten, { ...ref, name: "stray" });
+    expect([stray.metadata.finalizers, stray.metadata.labels]).toEqual([undefined, undefined]);
   });
 });
 
