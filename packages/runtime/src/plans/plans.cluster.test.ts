@@ -98,8 +98,10 @@ describe("C1, C2: an operator that is killed at each write", () => {
   });
 });
 
+// Either guard is enough here: both operators derive the same id for a run, and one of two first writes gets a conflict. The test fails
+// without both. executor.test.ts shows the compare-and-swap alone.
 describe("L1: two operators at the same time", () => {
-  it("do every step of every plan once", { timeout: 200_000 }, async () => {
+  it("make the objects of every run once", { timeout: 200_000 }, async () => {
     await using on = await stage();
     await on.start();
     await on.start();
