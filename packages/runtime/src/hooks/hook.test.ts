@@ -101,4 +101,9 @@ describe("a URL", () => {
     await manual.advance(500);
     await expect(answer).rejects.toThrow(`hook sync at ${server.url}`);
   });
+
+  it("that begins its answer and does not finish it in time is the same error", async () => {
+    await using server = await serve((_, response) => void response.writeHead(200).write("{"));
+    await expect(ask({ url: server.url, timeoutMs: 200 })).rejects.toThrow(`hook sync at ${server.url}`);
+  });
 });

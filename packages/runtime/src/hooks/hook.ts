@@ -148,7 +148,9 @@ async function post(hook: UrlHook, body: unknown, { name, clock, signal }: HookC
   const { url, timeoutMs = seconds(10), maxBytes = 16 * 1_024 * 1_024, headers = {} } = hook;
   using limit = timeoutSignal({ clock, timeoutMs, signal, what: `hook ${name} at ${url}` });
   const response = await send(url, { headers, body: JSON.stringify(body), signal: limit.signal });
-  const text = await bounded(response, maxBytes, name);
+  const text = await bounded(response, maxBytes, name).catch((error: unknown) => {
+    throw limit.signal.aborted ? limit.signal.reason : error; // Node.js reports a reset connection
+  });
   // Nobody follows redirects here, so one ends as an error too: a hook must not send us to another server.
   if (response.statusCode !== 200)
     throw new HookError(`hook ${name} at ${url}: expected status 200, found ${response.statusCode}: ${text.slice(0, 300)}`);
