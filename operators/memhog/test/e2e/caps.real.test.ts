@@ -68,7 +68,8 @@ describe.runIf(resizesInPlace)(
       const allocatable = bytesOf(node?.status.allocatable.memory);
       const inMib = Math.floor(allocatable / mib(1));
       // The threshold is 1 %, and the raise asks for 10 × an eighth of the node.
-      await on.monitor({ ...noTrend, memThresholdPercent: 1, memMultiplier: 10 });
+      // With maxMemory the default caps do not apply.
+      await on.monitor({ ...noTrend, memThresholdPercent: 1, memMultiplier: 10, maxMemory: "1Ti" });
       await on.apply(smallHog("hungry", { limit: `${Math.floor(inMib / 8)}Mi` }));
       await grownTo(on, quantityText(mib(inMib)), `Node/${node?.metadata.name}`);
     });
