@@ -119,6 +119,20 @@ describe("a cache", () => {
     expect(world.changes.sort()).toEqual(expected.sort());
   });
 
+  it("W3: lists at once if the server has no history when it returns: the reflector has waited before", async () => {
+    await using world = following();
+    world.api.put(ConfigMap, config("before"));
+    await world.start();
+    world.api.muted = true;
+    world.api.put(ConfigMap, config("after"));
+    world.api.muted = false;
+    world.api.historyFrom = Number(world.api.version);
+    world.api.cutWatches();
+    await world.clock.advance(1_100); // after the first delay it resumes and gets 410; a second delay would take longer
+    expect(world.names()).toEqual(["after", "before"]);
+    expect(world.cache.synced).toBe(true);
+  });
+
   it.each([
     { name: "it could not be reached", fault: () => refusal(503) },
     { name: "its connection was torn", fault: () => undefined },

@@ -15,9 +15,9 @@ import { refusal } from "./scripted-api.fixture.ts";
 
 const said = { attempt: "watch Pod", reason: "", message: "no" };
 /** A watch that had been open for a minute; rows show what differs. */
-const watching: SessionEnd = { lastedMs: 60_000, received: true, openMs: 60_000, silent: false };
+const watching: SessionEnd = { lastedMs: 60_000, received: true, resumed: false, openMs: 60_000, silent: false };
 /** A listing that had just begun. */
-const listing: SessionEnd = { lastedMs: 5, received: false, openMs: 0, silent: false };
+const listing: SessionEnd = { lastedMs: 5, received: false, resumed: false, openMs: 0, silent: false };
 const idle = new IdleWatchError("idle");
 const unanswered = new TimeoutError("no answer", { outcome: "unknown" });
 
@@ -41,7 +41,7 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
   },
   {
     name: "a watch that was never accepted is resumed at once: nothing was promised, and it was wait enough",
-    end: { lastedMs: 10_000, received: false, openMs: 0, silent: false, error: unanswered },
+    end: { lastedMs: 10_000, received: false, resumed: true, openMs: 0, silent: false, error: unanswered },
     expected: { from: "resume", when: "at once" },
   },
   {
@@ -74,7 +74,16 @@ const cases: { name: string; end: SessionEnd; expected: NextSession }[] = [
     end: { ...watching, received: false, openMs: 30_000, error: new BrokenStreamError("cut") },
     expected: { from: "resume", when: "at once" },
   },
-  { name: "lost history is listed again", end: { ...watching, error: refusal(410) }, expected: { from: "list", when: "later" } },
+  {
+    name: "history that was lost while the server was away is listed again at once",
+    end: { ...watching, resumed: true, lastedMs: 5, received: false, openMs: 5, error: refusal(410) },
+    expected: { from: "list", when: "at once" },
+  },
+  {
+    name: "history that is lost right after a list is listed again later",
+    end: { ...watching, error: refusal(410) },
+    expected: { from: "list", when: "later" },
+  },
   {
     name: "a kind that is gone is listed again",
     end: { ...watching, error: new NotFoundError({ ...said, status: 404 }) },

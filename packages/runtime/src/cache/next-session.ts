@@ -40,6 +40,8 @@ export interface SessionEnd {
   readonly lastedMs: number;
   /** Whether anything arrived: an object of a list, an event or a bookmark. */
   readonly received: boolean;
+  /** It resumed a watch from a version of an earlier session. Otherwise it listed first. */
+  readonly resumed: boolean;
   /** How long the watch was open; 0 if the server never accepted it. */
   readonly openMs: number;
   /** The server accepted a watch with a time limit below `idleMs` and then sent nothing, not even the end of the response. */
@@ -75,6 +77,8 @@ export function afterSession(end: SessionEnd): NextSession {
   if (end.listing !== undefined) return afterListing(end);
   const { error } = end;
   if (error instanceof RestoredError) return { from: "list", when: "at once" };
+  // A reflector that was waiting for the server has waited already. Only a version from a fresh list can be expired again and again.
+  if (error instanceof ExpiredError && end.resumed) return { from: "list", when: "at once" };
   // A kind may have no events. But if a watch does not even end at its time limit, something on the path drops data. The next watch
   // may do the same, so list.
   if (error instanceof IdleWatchError && end.silent) return { from: "list", when: unlessTooShort(end) };

@@ -18,7 +18,7 @@
 // After a failure the server may be a different one with older data (restored from a backup). The reflector then compares versions
 // before it trusts the watch.
 import type { Client, WatchEvent, WatchOptions } from "../client/client.ts";
-import { IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
+import { ExpiredError, IdleWatchError, TimeoutError, TransportError } from "../client/errors.ts";
 import { anySignal } from "../concurrency/abort.ts";
 import { Backoff } from "../concurrency/backoff.ts";
 import type { Environment, Logger } from "../concurrency/environment.ts";
@@ -136,8 +136,9 @@ export class Reflector<T extends KubernetesObject> implements Progress {
     using either = anySignal([signal, this.#interrupt.signal]);
     this.#activity.begin();
     this.#listings.giveUp();
+    const resumed = this.#resumeFrom !== undefined;
     const how: { error?: unknown } = await this.#listAndWatch(either.signal).catch((error: unknown) => ({ error }));
-    return { ...how, listing: this.#listings.underWay, ...this.#activity.end() };
+    return { ...how, resumed, listing: this.#listings.underWay, ...this.#activity.end() };
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<{ error?: unknown }> {
@@ -223,7 +224,11 @@ export class Reflector<T extends KubernetesObject> implements Progress {
       if (!this.#suspicious) this.#freshness.alive();
       else this.#compare(resourceVersion, either.signal).catch((error: unknown) => restored.abort(error));
     };
-    await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal: either.signal, onOpen });
+    try {
+      await this.#follow((event) => this.#take(event), { resourceVersion, timeoutSeconds, signal: either.signal, onOpen });
+    } finally {
+      restored.abort(); // a comparison that ends later must not report that this watch is alive
+    }
   }
 
   /**
@@ -307,7 +312,8 @@ export class Reflector<T extends KubernetesObject> implements Progress {
   /** Updates the state after a session, until the next watch opens or the next list completes. */
   #doubt(next: NextSession, end: SessionEnd): void {
     // A failed list loses no known state. Only the end of a watch shows that history is gone.
-    const lost = end.error instanceof RestoredError || (next.when === "later" && next.from === "list");
+    const expired = end.error instanceof RestoredError || end.error instanceof ExpiredError;
+    const lost = expired || (next.when === "later" && next.from === "list");
     if (lost && end.listing === undefined) this.#freshness.lost(end.error);
     else if (next.when === "later" || end.error instanceof TransportError) this.#freshness.disconnected(end.error);
     if (end.listing === undefined && next.from === "list" && end.error instanceof IdleWatchError)
